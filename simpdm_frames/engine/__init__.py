@@ -1,0 +1,16 @@
+"""Room 3, the engine: the mathematics of SimpDM on arrays.
+
+It knows torch, ``Encoded`` and ``Settings``. It does not know what a column means or where a table
+came from, so it runs by itself: ``Engine.fit(encoded, settings).impute(encoded)``.
+"""
+
+from simpdm_frames.engine.engine import Engine
+from simpdm_frames.engine.training import (
+    Callback,
+    EarlyStop,
+    NonFiniteLossError,
+    Progress,
+    TimeBudget,
+)
+
+__all__ = ["Callback", "EarlyStop", "Engine", "NonFiniteLossError", "Progress", "TimeBudget"]

@@ -1,0 +1,61 @@
+"""Masks of a training step, and the strength of perturbation that each state of a cell gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from simpdm_frames.settings import Settings
+
+__all__ = ["Masks", "perturbation_strength"]
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Which cells are missing, which are hidden for this step, and which the denoiser may not see.
+
+    Shape
+    -----
+    All (n, n_columns) bool: ``missing`` m, ``pseudo`` m_p, ``condition`` m_c.
+    """
+
+    missing: Tensor
+    pseudo: Tensor
+
+    @classmethod
+    def draw(cls, missing: Tensor, rate: float, generator: torch.Generator) -> Masks:
+        """Hide a share ``rate`` of the observed cells: ``m_p ~ Bernoulli((1 - m) r_m)``."""
+        chance = torch.rand(missing.shape, generator=generator, device=missing.device)
+        return cls(missing, (chance < rate) & ~missing)
+
+    @property
+    def condition(self) -> Tensor:
+        """The cells whose value the denoiser has to tell: ``m_c = m + m_p``."""
+        return self.missing | self.pseudo
+
+    def twice(self) -> Masks:
+        """Put the masks below themselves: both channels share them."""
+        return Masks(self.missing.repeat(2, 1), self.pseudo.repeat(2, 1))
+
+
+def perturbation_strength(masks: Masks, settings: Settings) -> Tensor | None:
+    """Give the strength p of the extra noise for each cell (Eq. 11), or None for no augmentation.
+
+    The states are read as the prose of Sec. 4.3 means them: observed cells are ``1 - m_c``, pseudo-
+    missing ones ``m_p``, missing ones ``m``.
+
+    Shape
+    -----
+    Result (n, n_columns).
+    """
+    if settings.augmentation == "none":
+        return None
+    strength = torch.empty(masks.missing.shape, device=masks.missing.device)
+    if settings.augmentation == "strong":
+        return strength.fill_(settings.p_ms)
+    strength.fill_(settings.p_gt)
+    if settings.augmentation == "state":
+        strength.masked_fill_(masks.pseudo, settings.p_pm).masked_fill_(masks.missing, settings.p_ms)
+    return strength

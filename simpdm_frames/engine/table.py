@@ -1,0 +1,87 @@
+"""An ``Encoded`` table as tensors, its holes padded with what is known of their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from simpdm_frames.encoded import Encoded
+from simpdm_frames.engine.ragged import Heads
+
+__all__ = ["Padding", "Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a table on one device.
+
+    Shape
+    -----
+    ``numbers`` (n, n_numbers); ``levels`` (n, n_levels), a distribution per head: certain where the
+    category is observed; ``missing`` (n, n_columns) bool, numbers first.
+    """
+
+    numbers: Tensor
+    levels: Tensor
+    missing: Tensor
+
+    def __len__(self) -> int:
+        return len(self.missing)
+
+    def rows(self, index: Tensor) -> Table:
+        """Take some rows."""
+        return Table(self.numbers[index], self.levels[index], self.missing[index])
+
+    def to(self, device: str) -> Table:
+        """Move the rows to a device."""
+        return Table(self.numbers.to(device), self.levels.to(device), self.missing.to(device))
+
+    def twice(self) -> Table:
+        """Put the rows below themselves: one copy for each channel."""
+        pair = (2, 1)
+        return Table(self.numbers.repeat(pair), self.levels.repeat(pair), self.missing.repeat(pair))
+
+
+@dataclass(frozen=True)
+class Padding:
+    """What stands in a hole before anything is estimated: the mean of its column.
+
+    The mean of a categorical column, as ones and zeros, is the share of each level.
+
+    Shape
+    -----
+    ``means`` (n_numbers,), ``shares`` (n_levels,).
+    """
+
+    means: Tensor
+    shares: Tensor
+
+    @classmethod
+    def learn(cls, encoded: Encoded, heads: Heads) -> Padding:
+        """Learn the padding from observed cells; every column needs at least one of them."""
+        empty = torch.from_numpy(encoded.missing).all(0).nonzero().flatten().tolist()
+        if empty:
+            names = ", ".join(encoded.layout.column(position) for position in empty)
+            raise ValueError(f"nothing can be learnt about {names}: no observed cell; leave it out")
+        seen = ~torch.from_numpy(encoded.missing)
+        seen_numbers, seen_codes = seen.tensor_split([encoded.layout.n_numbers], dim=1)
+        numbers = torch.from_numpy(encoded.numbers).double().where(seen_numbers, 0.0)
+        codes = torch.from_numpy(encoded.codes).where(seen_codes, 0)
+        hot = heads.one_hot(codes) * heads.spread(seen_codes.float())
+        return cls(
+            means=(numbers.sum(0) / seen_numbers.sum(0)).float(),
+            shares=(hot.double().sum(0) / heads.spread(seen_codes.sum(0))).float(),
+        )
+
+    def table(self, encoded: Encoded, heads: Heads) -> Table:
+        """Move a table into tensors and pad its holes."""
+        missing = torch.from_numpy(encoded.missing)
+        no_number, no_code = missing.tensor_split([encoded.layout.n_numbers], dim=1)
+        codes = torch.from_numpy(encoded.codes).masked_fill(no_code, 0)
+        return Table(
+            numbers=torch.where(no_number, self.means, torch.from_numpy(encoded.numbers)),
+            levels=torch.where(heads.spread(no_code), self.shares, heads.one_hot(codes)),
+            missing=missing,
+        )

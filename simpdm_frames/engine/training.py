@@ -1,0 +1,149 @@
+"""A training loop. Nothing in this file has anything to do with diffusion or with tables.
+
+It takes steps, lowers the learning rate, tells callbacks how it is going and stops when one of them
+says so. The losses stay on their device and are looked at together every few steps, so that the
+loop never waits for a step to finish.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+__all__ = ["Callback", "EarlyStop", "NonFiniteLossError", "Progress", "Run", "TimeBudget", "train"]
+
+_LOOK_EVERY = 10
+_RESTART_FACTOR = 0.1
+
+
+class NonFiniteLossError(RuntimeError):
+    """The loss became infinite or NaN, and did so again with a smaller learning rate."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a run is going: steps done, steps planned, mean loss since the last look, seconds."""
+
+    step: int
+    steps: int
+    loss: float
+    seconds: float
+
+
+Callback = Callable[[Progress], bool | None]
+"""Called every few steps; True stops the run."""
+
+
+@dataclass
+class EarlyStop:
+    """Stop when the loss has not fallen for a while.
+
+    Parameters
+    ----------
+    patience
+        Steps without improvement that are tolerated.
+    tolerance
+        Relative fall of the loss that counts as an improvement.
+    """
+
+    patience: int
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._best = float("inf")
+        self._best_step = 0
+
+    def __call__(self, progress: Progress) -> bool:
+        """Say whether patience has run out."""
+        if progress.step <= self._best_step:  # a new run
+            self._best, self._best_step = float("inf"), 0
+        if progress.loss < self._best * (1 - self.tolerance):
+            self._best, self._best_step = progress.loss, progress.step
+        return progress.step - self._best_step >= self.patience
+
+
+@dataclass(frozen=True)
+class TimeBudget:
+    """Stop after a number of seconds."""
+
+    seconds: float
+
+    def __call__(self, progress: Progress) -> bool:
+        """Say whether time has run out."""
+        return progress.seconds >= self.seconds
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the loop drives: a function that gives the next loss, and the parameters it depends on."""
+
+    loss: Callable[[], Tensor]
+    parameters: Iterable[torch.nn.Parameter]
+
+
+def train(
+    start: Callable[[], Run],
+    *,
+    steps: int,
+    learning_rate: float,
+    weight_decay: float = 0.0,
+    decay: bool = True,
+    callbacks: Sequence[Callback] = (),
+) -> list[float]:
+    """Train with AdamW and return the loss of each step.
+
+    A loss that is not finite ends the run; it is started anew once with a learning rate ten times
+    smaller, then refused.
+
+    Parameters
+    ----------
+    start
+        Called at the beginning of a run, and again for the second one: gives fresh parameters.
+    decay
+        Lower the learning rate to 0 along a line.
+    """
+    for rate in (learning_rate, learning_rate * _RESTART_FACTOR):
+        losses = _run(
+            start(), steps=steps, rate=rate, weight_decay=weight_decay, decay=decay, callbacks=callbacks
+        )
+        if losses is not None:
+            return losses
+    raise NonFiniteLossError(
+        f"the loss became non-finite with learning_rate={learning_rate:g} and again with {rate:g}; "
+        "pass a smaller learning_rate, and look for extreme values in the data"
+    )
+
+
+def _run(
+    run: Run, *, steps: int, rate: float, weight_decay: float, decay: bool, callbacks: Sequence[Callback]
+) -> list[float] | None:
+    """Take all steps of one run, or give None as soon as a loss that is not finite is seen."""
+    optimiser = torch.optim.AdamW(run.parameters, lr=rate, weight_decay=weight_decay, fused=True)
+    began = time.perf_counter()
+    losses: list[float] = []
+    recent: list[Tensor] = []
+    for step in range(1, steps + 1):
+        if decay:
+            for group in optimiser.param_groups:
+                group["lr"] = rate * (1 - (step - 1) / steps)
+        loss = run.loss()
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        optimiser.step()
+        recent.append(loss.detach())
+        if step % _LOOK_EVERY and step < steps:
+            continue
+        seen = torch.stack(recent)
+        recent.clear()
+        if not seen.isfinite().all():
+            return None
+        losses += seen.tolist()
+        progress = Progress(step, steps, float(seen.mean()), time.perf_counter() - began)
+        answers = [callback(progress) for callback in callbacks]  # each one is told, whoever stops
+        if any(answers):
+            break
+    return losses

@@ -1,0 +1,227 @@
+"""Every knob of the engine, validated once and frozen, and named presets of them."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+__all__ = ["PAPER_DATASETS", "PRESETS", "Settings", "preset"]
+
+Schedule = Literal["cosine", "linear"]
+Alignment = Literal["mse", "contrastive", "sinkhorn", "none"]
+Augmentation = Literal["state", "strong", "weak", "none"]
+Decay = Literal["linear", "none"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is trained and how it imputes.
+
+    Parameters
+    ----------
+    steps
+        Optimiser steps.
+    batch_size
+        Rows per step; a smaller table is used whole.
+    learning_rate, weight_decay, decay
+        AdamW's; ``decay="linear"`` lowers the rate to 0 over the steps.
+    layers, width
+        Hidden layers of the denoiser and their width.
+    diffusion_steps, schedule
+        Length T of the diffusion and its noise schedule.
+    mask_rate
+        Share of the observed cells that each step hides and learns to restore (r_m).
+    alignment, alignment_weight
+        Self-supervised alignment of the two channels and its weight γ (Eq. 10).
+    temperature
+        Temperature of the contrastive alignment.
+    blur
+        Entropic regularisation of the Sinkhorn alignment.
+    augmentation
+        ``"state"`` perturbs the input by the state of each cell (Eq. 11); ``"strong"`` and
+        ``"weak"`` perturb all cells with ``p_ms`` and with ``p_gt``.
+    p_gt, p_pm, p_ms
+        Perturbation strengths for observed, pseudo-missing and missing cells.
+    sampling_steps
+        Denoising steps when imputing; None for all ``diffusion_steps``.
+    draws
+        Independent imputations that are averaged.
+
+    Examples
+    --------
+    >>> Settings(mask_rate=1.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: mask_rate must be greater than 0 and less than 1, got 1.5
+    """
+
+    steps: int = 2000
+    batch_size: int = 512
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-5
+    decay: Decay = "linear"
+    layers: int = 3
+    width: int = 256
+    diffusion_steps: int = 10
+    schedule: Schedule = "cosine"
+    mask_rate: float = 0.3
+    alignment: Alignment = "mse"
+    alignment_weight: float = 1.0
+    temperature: float = 0.5
+    blur: float = 0.05
+    augmentation: Augmentation = "state"
+    p_gt: float = 0.001
+    p_pm: float = 0.8
+    p_ms: float = 1.0
+    sampling_steps: int | None = None
+    draws: int = 1
+
+    def __post_init__(self) -> None:
+        _check_integer("steps", self.steps, 1, 100_000_000)
+        _check_integer("batch_size", self.batch_size, 1, 16_777_216)
+        _check_real("learning_rate", self.learning_rate, above=0, at_most=1)
+        _check_real("weight_decay", self.weight_decay, at_least=0, at_most=1)
+        _check_name("decay", self.decay, Decay)
+        _check_integer("layers", self.layers, 1, 64)
+        _check_integer("width", self.width, 1, 65_536)
+        _check_integer("diffusion_steps", self.diffusion_steps, 1, 10_000)
+        _check_name("schedule", self.schedule, Schedule)
+        _check_real("mask_rate", self.mask_rate, above=0, below=1)
+        _check_name("alignment", self.alignment, Alignment)
+        _check_real("alignment_weight", self.alignment_weight, at_least=0, at_most=1e6)
+        _check_real("temperature", self.temperature, above=0, at_most=1e6)
+        _check_real("blur", self.blur, above=0, at_most=1e6)
+        _check_name("augmentation", self.augmentation, Augmentation)
+        for name in ("p_gt", "p_pm", "p_ms"):
+            _check_real(name, getattr(self, name), at_least=0, at_most=1e3)
+        if self.augmentation == "state" and not self.p_gt < self.p_pm < self.p_ms:
+            raise ValueError(
+                "augmentation='state' needs p_gt < p_pm < p_ms, "
+                f"got p_gt={self.p_gt}, p_pm={self.p_pm}, p_ms={self.p_ms}"
+            )
+        if self.sampling_steps is not None:
+            _check_integer("sampling_steps", self.sampling_steps, 1, self.diffusion_steps)
+        _check_integer("draws", self.draws, 1, 1_000_000)
+
+    def override(self, **options: Any) -> Settings:
+        """Change some settings by name; an unknown name is refused with the nearest known one."""
+        known = [field.name for field in fields(self)]
+        for name in options:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                raise TypeError(f"unknown setting {name!r}; {hint}")
+        return replace(self, **options)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the settings as plain values that JSON can hold."""
+        return asdict(self)
+
+
+def preset(name: str, dataset: str | None = None) -> Settings:
+    """Look up the settings of a preset.
+
+    Parameters
+    ----------
+    name
+        One of ``PRESETS``.
+    dataset
+        With ``"paper"``: one of ``PAPER_DATASETS``, for the settings published for that dataset.
+
+    Examples
+    --------
+    >>> preset("paper", dataset="yacht").alignment_weight
+    10.0
+    """
+    if name not in PRESETS:
+        raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {name!r}")
+    if dataset is None:
+        return PRESETS[name]
+    if name != "paper":
+        raise ValueError(f"only the preset 'paper' has settings by dataset, got preset {name!r}")
+    if dataset not in PAPER_DATASETS:
+        known = ", ".join(map(repr, PAPER_DATASETS))
+        raise ValueError(f"the paper's authors published settings for {known}, not for {dataset!r}")
+    return PAPER_DATASETS[dataset]
+
+
+def _check_integer(name: str, value: Any, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an integer from {low} to {high}, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{name} must be from {low} to {high}, got {value}")
+
+
+def _check_real(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    below: float | None = None,
+    at_most: float | None = None,
+) -> None:
+    bounds = [
+        f"{words} {bound:g}"
+        for words, bound in (
+            ("greater than", above),
+            ("at least", at_least),
+            ("less than", below),
+            ("at most", at_most),
+        )
+        if bound is not None
+    ]
+    text = f"{name} must be {' and '.join(bounds)}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(text)
+    inside = (
+        math.isfinite(value)
+        and (above is None or value > above)
+        and (at_least is None or value >= at_least)
+        and (below is None or value < below)
+        and (at_most is None or value <= at_most)
+    )
+    if not inside:
+        raise ValueError(text)
+
+
+def _check_name(name: str, value: Any, choices: Any) -> None:
+    known = get_args(choices)
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+
+
+# The presets stand last: making one needs the checks above.
+_PAPER = Settings(
+    steps=30_000,
+    batch_size=4096,
+    learning_rate=1e-4,
+    layers=3,
+    width=256,
+    alignment_weight=1.0,
+    p_gt=0.001,
+    p_pm=0.8,
+    p_ms=1.0,
+)
+
+PRESETS: MappingProxyType[str, Settings] = MappingProxyType(
+    {
+        "default": Settings(),
+        "fast": Settings(steps=500, learning_rate=2e-3),
+        "paper": _PAPER,
+    }
+)
+"""Settings by name; ``preset`` looks them up."""
+
+PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
+    {
+        "yacht": replace(_PAPER, layers=5, alignment_weight=10.0),
+        "yeast": replace(_PAPER, steps=10_000, alignment_weight=3.0, p_gt=0.0001, p_pm=0.4, p_ms=0.5),
+        "wine_white": replace(_PAPER, width=1024, alignment_weight=0.2),
+        "power": replace(_PAPER, layers=5, width=1024, p_pm=1.5, p_ms=2.0),
+    }
+)
+"""The settings that the authors of the paper published, by dataset."""

@@ -1,0 +1,183 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from simpdm_frames.encoded import Encoded, Layout
+from simpdm_frames.engine.gaussian import GaussianDiffusion
+from simpdm_frames.engine.masks import Masks, perturbation_strength
+from simpdm_frames.engine.multinomial import MultinomialDiffusion
+from simpdm_frames.engine.objective import Objective
+from simpdm_frames.engine.ragged import Heads
+from simpdm_frames.engine.schedule import Schedule
+from simpdm_frames.engine.table import Padding, Table
+from simpdm_frames.settings import Settings
+
+SIZES = (2, 4)
+N_NUMBERS = 3
+HEADS = Heads(SIZES)
+
+
+def objective_for(settings):
+    schedule = Schedule.named(settings.schedule, settings.diffusion_steps)
+    return Objective(settings, GaussianDiffusion(schedule), MultinomialDiffusion(schedule, HEADS))
+
+
+def table_of(n, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    codes = torch.stack([torch.randint(size, (n,), generator=generator) for size in SIZES], dim=1)
+    return Table(
+        numbers=torch.randn(n, N_NUMBERS, generator=generator),
+        levels=HEADS.one_hot(codes),
+        missing=torch.rand(n, N_NUMBERS + 2, generator=generator) < 0.25,
+    )
+
+
+class Recorder:
+    """A network that keeps what it was shown and predicts zeros that ask for a gradient."""
+
+    def __call__(self, hybrid, t, condition):
+        self.hybrid, self.t, self.condition = hybrid, t, condition
+        self.prediction = torch.zeros_like(hybrid, requires_grad=True)
+        return self.prediction
+
+
+def test_pseudo_missing_cells_are_observed_and_hidden_at_the_rate():
+    missing = torch.rand(20_000, 4, generator=torch.Generator().manual_seed(1)) < 0.3
+    masks = Masks.draw(missing, 0.4, torch.Generator().manual_seed(2))
+    assert not (masks.pseudo & missing).any()
+    assert float(masks.pseudo[~missing].float().mean()) == pytest.approx(0.4, abs=0.01)
+    assert torch.equal(masks.condition, missing | masks.pseudo)
+
+
+def test_both_channels_share_masks_and_differ_in_step_and_noise():
+    network, table = Recorder(), table_of(400)
+    objective_for(Settings()).loss(network, table, torch.Generator().manual_seed(0))
+    first, second = network.hybrid.chunk(2)
+    seen, seen_again = network.condition.chunk(2)
+    t, t_again = network.t.chunk(2)
+    assert torch.equal(seen, seen_again)
+    assert seen[table.missing].all()
+    assert (t != t_again).float().mean() > 0.8
+    assert set(network.t.tolist()) == set(range(1, 11))
+    hidden = seen[:, :N_NUMBERS]
+    assert (first[:, :N_NUMBERS] != second[:, :N_NUMBERS])[hidden].all()
+
+
+def test_without_augmentation_observed_cells_reach_the_network_unchanged():
+    network, table = Recorder(), table_of(400)
+    settings = Settings(augmentation="none")
+    objective_for(settings).loss(network, table, torch.Generator().manual_seed(0))
+    shown = ~network.condition
+    numbers, levels = network.hybrid.split([N_NUMBERS, sum(SIZES)], dim=1)
+    both = table.twice()
+    assert torch.equal(numbers[shown[:, :N_NUMBERS]], both.numbers[shown[:, :N_NUMBERS]])
+    shown_levels = HEADS.spread(shown[:, N_NUMBERS:])
+    assert torch.equal(levels[shown_levels], both.levels[shown_levels])
+    assert torch.equal(HEADS.sum(levels), torch.ones(800, 2))
+
+
+def strengths_at_input(settings):
+    """Measure the extra noise per state at the network's input, the diffusion's own part removed."""
+    table = table_of(60_000)
+    generator = torch.Generator().manual_seed(5)
+    view = objective_for(settings).view(table, Masks.draw(table.missing, 0.3, generator), generator)
+    schedule = Schedule.named(settings.schedule, settings.diffusion_steps)
+    signal = schedule.alpha_bar.float()[view.t].unsqueeze(1)
+    unknown = view.masks.condition[:, :N_NUMBERS]
+    rest = view.hybrid[:, :N_NUMBERS] - torch.where(unknown, signal.sqrt(), 1.0) * table.numbers
+    extra = rest**2 - torch.where(unknown, 1 - signal, 0.0)
+    states = {
+        "gt": ~unknown,
+        "pm": view.masks.pseudo[:, :N_NUMBERS],
+        "ms": view.masks.missing[:, :N_NUMBERS],
+    }
+    return {state: float(extra[cells].mean().clamp(min=0).sqrt()) for state, cells in states.items()}
+
+
+def test_state_augmentation_perturbs_each_state_with_its_strength():
+    measured = strengths_at_input(Settings(p_gt=0.1, p_pm=0.8, p_ms=2.0))
+    assert measured == pytest.approx({"gt": 0.1, "pm": 0.8, "ms": 2.0}, rel=0.03)
+
+
+@pytest.mark.parametrize(("augmentation", "strength"), [("strong", 1.5), ("weak", 0.4)])
+def test_uniform_augmentations_perturb_all_states_alike(augmentation, strength):
+    settings = Settings(augmentation=augmentation, p_gt=0.4, p_pm=0.8, p_ms=1.5)
+    measured = strengths_at_input(settings)
+    assert measured == pytest.approx(dict.fromkeys(("gt", "pm", "ms"), strength), rel=0.04)
+
+
+def test_no_augmentation_adds_nothing():
+    masks = Masks(torch.zeros(2, 2).bool(), torch.zeros(2, 2).bool())
+    assert perturbation_strength(masks, Settings(augmentation="none")) is None
+
+
+def test_state_augmentation_transforms_categories_in_the_same_order_of_strengths():
+    settings = Settings(p_gt=0.1, p_pm=0.5, p_ms=1.5, diffusion_steps=4)
+    table = table_of(60_000)
+    generator = torch.Generator().manual_seed(6)
+    view = objective_for(settings).view(table, Masks.draw(table.missing, 0.3, generator), generator)
+    kept = HEADS.sum(view.hybrid[:, N_NUMBERS:] * table.levels).bool()
+    alpha_bar = Schedule.named("cosine", 4).alpha_bar
+    states = {
+        0.1: (~view.masks.condition[:, N_NUMBERS:], 1.0),
+        0.5: (view.masks.pseudo[:, N_NUMBERS:], float(alpha_bar[2])),
+        1.5: (view.masks.missing[:, N_NUMBERS:], float(alpha_bar[2])),
+    }
+    at_two = (view.t == 2).unsqueeze(1)
+    rates = []
+    for strength, (cells, signal) in states.items():
+        for head, size in enumerate(SIZES):
+            chosen = (cells & at_two)[:, head]
+            keep = signal * math.exp(-strength)
+            expected = keep + (1 - keep) / size
+            assert float(kept[chosen, head].float().mean()) == pytest.approx(expected, abs=0.025)
+        rates.append(float(kept[cells & at_two].float().mean()))
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_gradient_is_zero_outside_pseudo_missing_cells():
+    network, table = Recorder(), table_of(200)
+    objective = objective_for(Settings(alignment="none"))
+    objective.loss(network, table, torch.Generator().manual_seed(0)).backward()
+    gradient = network.prediction.grad
+    pseudo = network.condition & ~table.missing.repeat(2, 1)
+    per_level = torch.cat([pseudo[:, :N_NUMBERS], HEADS.spread(pseudo[:, N_NUMBERS:])], dim=1)
+    assert (gradient[~per_level] == 0).all()
+    target = table.numbers.repeat(2, 1)
+    touched = gradient[:, :N_NUMBERS][pseudo[:, :N_NUMBERS]]
+    # The derivative of 2 / cells · (prediction - target)² at a prediction of 0.
+    torch.testing.assert_close(touched, -4 * target[pseudo[:, :N_NUMBERS]] / pseudo.numel())
+    assert (gradient[:, N_NUMBERS:][per_level[:, N_NUMBERS:]] != 0).all()
+
+
+def test_alignment_reaches_all_cells_when_the_channels_disagree():
+    class Disagree(Recorder):
+        def __call__(self, hybrid, t, condition):
+            super().__call__(hybrid, t, condition)
+            offset = torch.zeros_like(hybrid)
+            offset[: len(hybrid) // 2] = torch.linspace(1, 2, hybrid.shape[1])
+            return self.prediction + offset
+
+    network, table = Disagree(), table_of(50)
+    objective = objective_for(Settings(alignment_weight=3.0))
+    objective.loss(network, table, torch.Generator().manual_seed(0)).backward()
+    assert (network.prediction.grad[:, :N_NUMBERS] != 0).all()
+    assert (network.prediction.grad[:, N_NUMBERS:] != 0).all()
+
+
+def test_holes_are_padded_with_the_mean_of_their_column():
+    layout = Layout(1, (2,))
+    encoded = Encoded(
+        layout,
+        np.array([[1.0], [3.0], [99.0], [8.0]], dtype=np.float32),
+        np.array([[0], [1], [1], [77]]),
+        np.array([[0, 0], [0, 0], [1, 0], [0, 1]], dtype=bool),
+    )
+    heads = Heads(layout.cardinalities)
+    table = Padding.learn(encoded, heads).table(encoded, heads)
+    torch.testing.assert_close(table.numbers, torch.tensor([[1.0], [3.0], [4.0], [8.0]]))
+    third = 1 / 3
+    expected = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [third, 2 * third]])
+    torch.testing.assert_close(table.levels, expected)

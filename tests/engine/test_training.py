@@ -1,0 +1,93 @@
+import math
+import time
+
+import pytest
+import torch
+
+from simpdm_frames.engine.training import EarlyStop, NonFiniteLossError, Progress, Run, TimeBudget, train
+
+
+class Valley:
+    """One parameter that should come to rest at 3; some of its runs may be poisoned."""
+
+    def __init__(self, poisoned=()):
+        self.poisoned = set(poisoned)
+        self.starts = 0
+
+    def __call__(self):
+        self.starts += 1
+        self.parameter = torch.nn.Parameter(torch.zeros(()))
+        poison = math.nan if self.starts in self.poisoned else 1.0
+        parameter = self.parameter
+        return Run(lambda: (parameter - 3) ** 2 * poison, [parameter])
+
+
+def test_it_finds_the_minimum_and_returns_every_loss():
+    valley = Valley()
+    losses = train(valley, steps=503, learning_rate=0.1)
+    assert len(losses) == 503
+    assert losses[0] == 9
+    assert float(valley.parameter.detach()) == pytest.approx(3, abs=1e-2)
+
+
+def test_the_learning_rate_falls_along_a_line_to_zero():
+    # With a constant gradient every AdamW step is as long as its learning rate.
+    parameter = torch.nn.Parameter(torch.zeros(()))
+    train(lambda: Run(lambda: -parameter, [parameter]), steps=100, learning_rate=0.1)
+    assert float(parameter.detach()) == pytest.approx(sum(0.1 * (1 - k / 100) for k in range(100)), rel=1e-4)
+    train(lambda: Run(lambda: -parameter, [parameter]), steps=100, learning_rate=0.1, decay=False)
+    assert float(parameter.detach()) == pytest.approx(5.05 + 10, rel=1e-4)
+
+
+def test_a_poisoned_run_starts_anew_once_with_a_smaller_rate():
+    valley = Valley(poisoned={1})
+    losses = train(valley, steps=20, learning_rate=0.1, decay=False)
+    assert valley.starts == 2
+    assert losses[0] == 9
+    assert float(valley.parameter.detach()) == pytest.approx(20 * 0.01, rel=0.02)
+
+
+def test_two_poisoned_runs_are_a_named_error():
+    valley = Valley(poisoned={1, 2})
+    with pytest.raises(NonFiniteLossError, match=r"learning_rate=0\.1 and again with 0\.01"):
+        train(valley, steps=20, learning_rate=0.1)
+    assert valley.starts == 2
+
+
+def test_callbacks_are_all_told_and_any_of_them_stops():
+    seen = []
+
+    def watch(progress):
+        seen.append(progress)
+
+    losses = train(Valley(), steps=1000, learning_rate=0.1, callbacks=[lambda p: p.step >= 30, watch])
+    assert [progress.step for progress in seen] == [10, 20, 30]
+    assert len(losses) == 30
+    assert seen[0].steps == 1000
+    assert seen[0].loss == pytest.approx(sum(losses[:10]) / 10)
+    assert seen[0].seconds <= seen[-1].seconds
+
+
+def test_early_stop_waits_for_its_patience():
+    stop = EarlyStop(patience=30, tolerance=0.1)
+    losses = [1.0, 0.5, 0.49, 0.48, 0.47, 0.46]
+    answers = [stop(Progress(10 * i, 1000, loss, 0.0)) for i, loss in enumerate(losses, 1)]
+    assert answers == [False, False, False, False, True, True]
+
+
+def test_early_stop_forgets_an_earlier_run():
+    stop = EarlyStop(patience=20)
+    assert not stop(Progress(100, 1000, 0.001, 0.0))
+    assert not stop(Progress(10, 1000, 5.0, 0.0))
+    assert not stop(Progress(20, 1000, 4.0, 0.0))
+
+
+def test_time_budget_ends_a_long_run():
+    slow = Valley()
+
+    def start():
+        run = slow()
+        return Run(lambda: (time.sleep(0.001), run.loss())[1], run.parameters)
+
+    losses = train(start, steps=10**6, learning_rate=0.1, callbacks=[TimeBudget(0.05)])
+    assert 10 <= len(losses) < 1000

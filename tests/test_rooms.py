@@ -1,0 +1,114 @@
+"""Who may import whom: a room is entered by its door, never by a window."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import simpdm_frames
+
+PACKAGE = Path(simpdm_frames.__file__).parent
+LIBRARIES = {"pandas", "polars", "pyarrow"}
+
+# For each room: what of ours it may import, and which outside packages beyond the standard library.
+# A name ending in a dot stands for a whole room.
+RULES = {
+    "": ({"accessor", "imputer", "errors", "settings", "encoded", "column"}, set()),
+    "__main__": ({"", "demo"}, set()),
+    "demo": ({"", "imputer"}, {"numpy", *LIBRARIES}),
+    "accessor": ({"imputer"}, set()),
+    "imputer": ({"frames.", "codecs.", "engine.", "settings", "errors", "column", "encoded"}, {"numpy"}),
+    "settings": (set(), {"torch"}),
+    "errors": (set(), set()),
+    "column": (set(), {"numpy"}),
+    "encoded": (set(), {"numpy"}),
+    "frames.": ({"frames.", "column", "errors"}, {"numpy", *LIBRARIES}),
+    "codecs.": ({"codecs.", "column", "encoded", "errors"}, {"numpy"}),
+    "engine.": ({"engine.", "encoded", "settings"}, {"numpy", "torch"}),
+}
+STANDARD = set(__import__("sys").stdlib_module_names) | {"typing_extensions"}
+
+
+def modules():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        name = ".".join(parts)
+        yield name.removesuffix("__init__") if name.endswith("__init__") else name, path
+
+
+def imports(source, name):
+    """All modules that a source imports, at any depth of nesting; relative ones made absolute."""
+    package = ["simpdm_frames", *name.split(".")[:-1]]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(filter(None, [base, node.module]))
+            yield from (
+                f"{module}.{alias.name}" if module == "simpdm_frames" else module for alias in node.names
+            )
+
+
+def room_of(name):
+    return name.split(".")[0] + "." if "." in name else name
+
+
+def violations(name, source):
+    """Name each import of a module that its room does not allow."""
+    ours, outside = RULES[room_of(name)]
+    for target in imports(source, name):
+        top, _, rest = target.partition(".")
+        if top != "simpdm_frames":
+            if top not in STANDARD | outside or (
+                room_of(name) == "frames." and top in LIBRARIES - {name.split(".")[1]}
+            ):
+                yield target
+            continue
+        known = rest if rest in RULES else rest.split(".")[0]
+        known = known + "." if known + "." in RULES else known if known in RULES else ""
+        if known not in ours or (
+            name in {"frames.pandas", "frames.polars"} and rest in {"frames.pandas", "frames.polars"}
+        ):
+            yield target
+
+
+@pytest.mark.parametrize(("name", "path"), [pytest.param(*m, id=m[0] or "__init__") for m in modules()])
+def test_a_module_imports_only_what_its_room_allows(name, path):
+    assert list(violations(name, path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("engine.training", "import pandas"),
+        ("engine.training", "from simpdm_frames.codecs import table"),
+        ("engine.training", "from simpdm_frames import column"),
+        ("engine.training", "from ..column import Column"),
+        ("codecs.table", "import torch"),
+        ("codecs.table", "def f():\n    from simpdm_frames.engine import Engine"),
+        ("codecs.table", "import polars as pl"),
+        ("frames.pandas", "import torch"),
+        ("frames.pandas", "import polars"),
+        ("frames.pandas", "from simpdm_frames.frames.polars import read"),
+        ("frames.pandas", "from simpdm_frames.codecs.table import Codec"),
+        ("encoded", "from simpdm_frames.column import Column"),
+        ("column", "import torch"),
+        ("accessor", "from simpdm_frames.engine import Engine"),
+        ("errors", "import numpy"),
+    ],
+)
+def test_the_rules_catch_a_window(name, source):
+    assert list(violations(name, source)) != []
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("engine.training", "import torch, math\nfrom simpdm_frames.encoded import Encoded"),
+        ("frames.pandas", "import pandas\nfrom simpdm_frames.column import Column"),
+        ("codecs.table", "from simpdm_frames.codecs.discrete import Discrete\nimport numpy"),
+    ],
+)
+def test_the_rules_let_a_door_be_used(name, source):
+    assert list(violations(name, source)) == []

@@ -1,0 +1,100 @@
+import dataclasses
+import json
+
+import pytest
+
+from simpdm_frames.settings import PAPER_DATASETS, PRESETS, Settings, preset
+
+OUT_OF_RANGE = {
+    "steps": [0, -1],
+    "batch_size": [0],
+    "learning_rate": [0.0, -1.0, 2.0, float("nan"), float("inf")],
+    "weight_decay": [-0.1, 2.0],
+    "decay": ["cosine"],
+    "layers": [0, 65],
+    "width": [0],
+    "diffusion_steps": [0],
+    "schedule": ["quadratic"],
+    "mask_rate": [0.0, 1.0, -0.5],
+    "alignment": ["l1"],
+    "alignment_weight": [-1.0],
+    "temperature": [0.0],
+    "blur": [0.0],
+    "augmentation": ["wild"],
+    "p_gt": [-0.1],
+    "p_pm": [-0.1],
+    "p_ms": [float("nan")],
+    "sampling_steps": [0, 11],
+    "draws": [0],
+}
+
+
+def test_every_setting_has_a_bound_that_is_tested():
+    assert set(OUT_OF_RANGE) == {field.name for field in dataclasses.fields(Settings)}
+
+
+@pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in OUT_OF_RANGE.items() for v in values])
+def test_values_out_of_range_are_refused_by_name_and_value(name, value):
+    with pytest.raises(ValueError, match=rf"^{name} must be .*got .*{value}"):
+        Settings(**{name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("steps", 1.5), ("layers", True), ("mask_rate", "0.3")])
+def test_values_of_another_type_are_refused(name, value):
+    with pytest.raises(TypeError, match=f"^{name} must be"):
+        Settings(**{name: value})
+
+
+def test_strengths_must_be_in_the_order_of_certainty():
+    with pytest.raises(ValueError, match="p_gt < p_pm < p_ms"):
+        Settings(p_gt=0.9)
+    assert Settings(augmentation="weak", p_gt=0.9).p_gt == 0.9
+
+
+def test_settings_are_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Settings().steps = 3
+
+
+def test_override_changes_and_validates():
+    assert Settings().override(steps=7).steps == 7
+    with pytest.raises(ValueError, match="mask_rate"):
+        Settings().override(mask_rate=2.0)
+
+
+def test_an_unknown_setting_is_answered_with_the_nearest_name():
+    with pytest.raises(TypeError, match="'lerning_rate'; did you mean 'learning_rate'"):
+        Settings().override(lerning_rate=1.0)
+    with pytest.raises(TypeError, match="known are steps"):
+        Settings().override(zzz=1)
+
+
+def test_settings_survive_json():
+    for options in [*PRESETS.values(), *PAPER_DATASETS.values()]:
+        assert Settings(**json.loads(json.dumps(options.as_dict()))) == options
+
+
+def test_the_published_settings():
+    rows = {
+        "yacht": (30_000, 1e-4, 5, 256, 10, (1.0, 0.8, 0.001)),
+        "yeast": (10_000, 1e-4, 3, 256, 3, (0.5, 0.4, 0.0001)),
+        "wine_white": (30_000, 1e-4, 3, 1024, 0.2, (1.0, 0.8, 0.001)),
+        "power": (30_000, 1e-4, 5, 1024, 1, (2.0, 1.5, 0.001)),
+    }
+    assert set(rows) == set(PAPER_DATASETS)
+    for name, row in rows.items():
+        s = preset("paper", dataset=name)
+        strengths = (s.p_ms, s.p_pm, s.p_gt)
+        assert (s.steps, s.learning_rate, s.layers, s.width, s.alignment_weight, strengths) == row
+        common = (s.diffusion_steps, s.schedule, s.mask_rate, s.decay, s.batch_size, s.draws)
+        assert common == (10, "cosine", 0.3, "linear", 4096, 1)
+
+
+def test_presets_are_looked_up_by_name():
+    assert preset("paper") == PRESETS["paper"]
+    with pytest.raises(ValueError, match="'default', 'fast', 'paper', got 'papr'"):
+        preset("papr")
+    with pytest.raises(ValueError, match="not for 'iris'"):
+        preset("paper", dataset="iris")
+    with pytest.raises(ValueError, match="only the preset 'paper'"):
+        preset("fast", dataset="yacht")
