@@ -1,0 +1,89 @@
+"""Results as rows of a CSV file: appended one by one, so that a stopped run resumes where it was."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+__all__ = ["RESULTS", "Rows", "markdown", "provenance"]
+
+RESULTS = Path(__file__).parent / "results"
+_PROVENANCE = ("threads", "commit", "versions", "machine")
+
+
+class Rows:
+    """The rows of one study.
+
+    Parameters
+    ----------
+    study
+        Name of the file under ``results/``.
+    keys
+        Columns that tell one measurement from another: what is there already is not run again.
+    values
+        Columns that are measured.
+    """
+
+    def __init__(self, study: str, keys: Sequence[str], values: Sequence[str]) -> None:
+        self.path = RESULTS / f"{study}.csv"
+        self.keys = tuple(keys)
+        self.columns = (*keys, *values, *_PROVENANCE)
+
+    def read(self) -> list[dict[str, str]]:
+        """Read all rows that are there."""
+        if not self.path.exists():
+            return []
+        with self.path.open(newline="") as lines:
+            return list(csv.DictReader(lines))
+
+    def has(self, **keys: Any) -> bool:
+        """Tell whether a measurement is there already."""
+        wanted = [str(keys[key]) for key in self.keys]
+        return any([row[key] for key in self.keys] == wanted for row in self.read())
+
+    def append(self, **values: Any) -> None:
+        """Write one row at once, so that two processes may share a file."""
+        row = {**values, **provenance()}
+        new = not self.path.exists()
+        with self.path.open("a", newline="") as lines:
+            writer = csv.DictWriter(lines, self.columns, lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerow(row)
+
+
+def provenance() -> dict[str, str]:
+    """Say what a row was measured with."""
+    return {"threads": str(torch.get_num_threads()), **_machine()}
+
+
+@cache
+def _machine() -> dict[str, str]:
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    packages = " ".join(f"{name} {version(name)}" for name in ("numpy", "torch"))
+    model = platform.machine()
+    if Path("/proc/cpuinfo").exists():
+        names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
+        model = names[0].partition(":")[2].strip() if names else model
+    return {
+        "commit": commit or os.environ.get("SIMPDM_COMMIT", "unknown"),
+        "versions": f"python {platform.python_version()} {packages}",
+        "machine": f"{model}, {os.cpu_count()} cores",
+    }
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Render a table; the first column is text, the others are figures."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
