@@ -8,7 +8,6 @@ import sys
 import torch
 
 from benchmarks import paper
-from benchmarks.rows import RESULTS
 
 
 def seeds(text: str) -> list[int]:

@@ -1,3 +1,18 @@
-"""Fill the missing values of pandas and polars frames with SimpDM."""
+"""Fill the missing values of data frames with SimpDM, and give back the same frame, completed.
 
+>>> import pandas as pd, simpdm_frames
+>>> frame = pd.DataFrame({"x": [1.0, 2.0, None, 4.0], "y": ["a", "b", "a", None]})
+>>> done = frame.simpdm.fit_impute(random_state=0, steps=20)
+>>> done.isna().sum().sum(), list(map(str, done.dtypes)) == list(map(str, frame.dtypes))
+(np.int64(0), True)
+"""
+
+from simpdm_frames.accessor import SimpDMAccessor
+from simpdm_frames.imputer import Imputer, fit, fit_impute, impute
+from simpdm_frames.imputer import register as _register
+from simpdm_frames.settings import Settings
+
+__all__ = ["Imputer", "Settings", "SimpDMAccessor", "fit", "fit_impute", "impute"]
 __version__ = "0.1.0"
+
+_register(SimpDMAccessor)

@@ -1,0 +1,9 @@
+"""Room 2, the codecs: what a column means.
+
+Columns become numbers and categories for the engine, and estimates become values on a column's grid.
+This room knows numpy alone: neither a frame library nor the engine.
+"""
+
+from simpdm_frames.codecs.table import TableCodec
+
+__all__ = ["TableCodec"]

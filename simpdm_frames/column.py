@@ -1,0 +1,89 @@
+"""Door 1: one column of a frame, as plain numpy, and what is to be written into its holes.
+
+Every dtype is a number on a grid, a level of a set, or opaque. What it is called and how it is
+stored stays with the library that it came from.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Column", "Filling", "Grid", "Kind"]
+
+
+class Kind(enum.Enum):
+    """What a column can be."""
+
+    CONTINUOUS = "continuous"
+    DISCRETE = "discrete"
+    OPAQUE = "opaque"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the values of a continuous column may lie.
+
+    Parameters
+    ----------
+    step
+        Distance of neighbouring values, counted from the origin; 0 for any value.
+    low, high
+        Bounds that the dtype itself sets.
+    """
+
+    step: float = 0.0
+    low: float = -np.inf
+    high: float = np.inf
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as read from a frame.
+
+    Parameters
+    ----------
+    name, dtype
+        As the library calls them, for matching and for messages.
+    missing
+        True where there is a hole.
+    values
+        CONTINUOUS: float64 relative to ``origin``. DISCRETE: int64 positions in ``levels``. Cells
+        under a hole hold anything. OPAQUE: empty.
+    origin
+        Whole number that was subtracted before the conversion to float64, so that timestamps in
+        nanoseconds and integers above 2^53 keep their precision.
+    levels
+        The labels of a DISCRETE column as plain Python values.
+    """
+
+    name: Hashable
+    dtype: str
+    kind: Kind
+    missing: NDArray[np.bool_]
+    values: NDArray[np.float64] | NDArray[np.int64] = field(default_factory=lambda: np.empty(0))
+    origin: int = 0
+    grid: Grid = field(default_factory=Grid)
+    levels: tuple[Hashable, ...] = ()
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What goes into the holes of one column.
+
+    Parameters
+    ----------
+    rows
+        Positions of the holes.
+    values
+        CONTINUOUS: float64 relative to ``origin``, on the grid. DISCRETE: positions in ``levels``.
+    """
+
+    rows: NDArray[np.int64]
+    values: NDArray[np.float64] | NDArray[np.int64]
+    origin: int = 0
+    levels: tuple[Hashable, ...] = ()

@@ -1,0 +1,40 @@
+"""Room 1, the frames: what a library calls a table.
+
+One file per library, all of one shape. This room knows how columns are stored; it does not know what
+they mean to the model.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from simpdm_frames.errors import UnknownFrameError
+from simpdm_frames.frames.base import Backend
+
+__all__ = ["Backend", "backend_of", "register"]
+
+_LIBRARIES = ("pandas",)
+
+
+def backend_of(frame: object) -> Backend:
+    """Find the backend for a frame; a library that nobody has imported cannot have made it."""
+    for library in _LIBRARIES:
+        if library in sys.modules and _backend(library).matches(frame):
+            return _backend(library)
+    given = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    hint = "; turn it into a frame first: series.to_frame()" if given.endswith(".Series") else ""
+    raise UnknownFrameError(f"expected a frame of {' or '.join(_LIBRARIES)}, got {given}{hint}")
+
+
+def register(accessor: type) -> None:
+    """Put the accessor on the frames of every library that is installed."""
+    for library in _LIBRARIES:
+        if find_spec(library) is not None:
+            _backend(library).register(accessor)
+
+
+def _backend(library: str) -> Backend:
+    return cast("Backend", import_module(f"simpdm_frames.frames.{library}"))
