@@ -1,4 +1,4 @@
-"""``python -m benchmarks STUDY``: measure, append to ``results/STUDY.csv``, render its table."""
+"""``python -m benchmarks STUDY``: measure, append to ``results/STUDY.csv``, render ``results/STUDY.md``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import sys
 
 import torch
 
-from benchmarks import paper
+from benchmarks import components, mixed, overhead, paper
+from benchmarks.rows import RESULTS
+
+STUDIES = {"paper": paper, "components": components, "mixed": mixed, "overhead": overhead}
 
 
 def seeds(text: str) -> list[int]:
@@ -23,24 +26,47 @@ def names(text: str) -> list[str]:
     return text.split(",")
 
 
-def main() -> None:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     studies = parser.add_subparsers(dest="study", required=True)
 
-    study = studies.add_parser("paper", help=paper.__doc__)
-    study.add_argument("--datasets", type=names, default=["yacht", "yeast"])
-    study.add_argument("--seeds", type=seeds, default=seeds("0-5"))
-    study.add_argument("--scaling", default="range")
-    study.add_argument("--steps", type=int)
+    def study(name: str, datasets: str) -> argparse.ArgumentParser:
+        added = studies.add_parser(name, help=STUDIES[name].__doc__)
+        added.add_argument("--datasets", type=names, default=names(datasets))
+        return added
 
-    options = vars(parser.parse_args())
+    one = study("paper", "yacht,yeast")
+    one.add_argument("--seeds", type=seeds, default=seeds("0-5"))
+    one.add_argument("--scaling", default="range", choices=["unit", "range", "deviation"])
+    one.add_argument("--steps", type=int, help="fewer than the published number")
+
+    one = study("components", "yacht,yeast,wine_red")
+    one.add_argument("--seeds", type=seeds, default=seeds("1-3"))
+    one.add_argument("--steps", type=int, default=2000)
+    one.add_argument("--learning-rate", type=float, default=1e-3)
+
+    one = study("mixed", "german")
+    one.add_argument("--seeds", type=seeds, default=seeds("1-5"))
+    one.add_argument("--preset", dest="preset_name", default="default")
+    one.add_argument("--steps", type=int)
+
+    one = study("overhead", "yacht,yeast,german")
+    one.add_argument("--rounds", type=int, default=7)
+    one.add_argument("--steps", type=int, default=100)
+    one.add_argument("--batch-size", type=int, default=4096)
+    return parser
+
+
+def main() -> None:
+    options = vars(make_parser().parse_args())
     torch.set_num_threads(options.pop("threads"))
-    module = {"paper": paper}[options.pop("study")]
-    module.run(**options)
-    table = module.render()
+    name = options.pop("study")
+    STUDIES[name].run(**options)
     command = f"python -m benchmarks {' '.join(sys.argv[1:])}"
-    print(table, command, sep="\n")
+    table = STUDIES[name].render()
+    (RESULTS / f"{name}.md").write_text(table)
+    print(table, f"Made by `{command}`.", sep="\n")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,9 @@ class Denoiser(nn.Module):
 
     Shape
     -----
-    Input (n, n_numbers + n_levels), ``t`` (n,) integers, ``condition`` (n, n_columns) bool; output
-    (n, n_numbers + n_levels): values of the numbers, then unnormalised scores of the levels.
+    Input (…, n, n_numbers + n_levels), ``t`` (…, n) integers, ``condition`` (n, n_columns) bool, shared
+    by all that stands before n; output as the input: values of the numbers, then unnormalised scores of
+    the levels.
 
     Examples
     --------

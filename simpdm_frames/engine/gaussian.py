@@ -32,9 +32,9 @@ class GaussianDiffusion:
 
         Shape
         -----
-        ``x0``, ``noise`` and the result (n, d); ``t`` (n,) integers from 0 to T.
+        ``x0``, ``noise`` and the result (…, d); ``t`` (…) integers from 0 to T.
         """
-        return self._signal[t].unsqueeze(1) * x0 + self._noise[t].unsqueeze(1) * noise
+        return self._signal[t].unsqueeze(-1) * x0 + self._noise[t].unsqueeze(-1) * noise
 
     def q_posterior(self, x0: Tensor, x_t: Tensor, t: int, s: int) -> tuple[Tensor, float]:
         """Give mean and variance of x_s given x_t and x_0, for 0 ≤ s < t.

@@ -35,10 +35,6 @@ class Masks:
         """The cells whose value the denoiser has to tell: ``m_c = m + m_p``."""
         return self.missing | self.pseudo
 
-    def twice(self) -> Masks:
-        """Put the masks below themselves: both channels share them."""
-        return Masks(self.missing.repeat(2, 1), self.pseudo.repeat(2, 1))
-
 
 def perturbation_strength(masks: Masks, settings: Settings) -> Tensor | None:
     """Give the strength p of the extra noise for each cell (Eq. 11), or None for no augmentation.

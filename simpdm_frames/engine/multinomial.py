@@ -17,6 +17,8 @@ from simpdm_frames.engine.schedule import Schedule
 
 __all__ = ["MultinomialDiffusion"]
 
+_LOG_NOTHING = -1e30  # exp of it is 0, and unlike minus infinity it may be multiplied by 0
+
 
 class MultinomialDiffusion:
     """Multinomial diffusion of categories under a schedule.
@@ -42,22 +44,19 @@ class MultinomialDiffusion:
 
         Shape
         -----
-        ``log_x`` and the result (n, n_levels); ``log_keep`` (n, n_heads) or (n, 1).
+        ``log_x`` and the result (…, n_levels); ``log_keep`` (…, n_heads).
         """
-        log_lose = _log1mexp(log_keep)
-        spread = self.heads.spread
-        if log_keep.shape[1] == len(self.heads.cardinalities):
-            log_keep, log_lose = spread(log_keep), spread(log_lose)
-        return torch.logaddexp(log_x + log_keep, log_lose - self.heads.log_size_of_level)
+        kept, lost = self.heads.spread(log_keep), self.heads.spread(_log1mexp(log_keep) - self.heads.log_size)
+        return torch.logaddexp(log_x + kept, lost)
 
     def q_marginal(self, log_x0: Tensor, t: Tensor) -> Tensor:
         """Give the distribution of x_t given x_0.
 
         Shape
         -----
-        ``log_x0`` and the result (n, n_levels); ``t`` (n,) integers from 0 to T.
+        ``log_x0`` and the result (…, n_levels); ``t`` (…) integers from 0 to T.
         """
-        return self.transition(log_x0, self.log_alpha_bar[t].unsqueeze(1))
+        return self.transition(log_x0, self._for_each_head(self.log_alpha_bar[t]))
 
     def q_posterior(self, log_x0: Tensor, log_x_t: Tensor, t: int, s: int) -> Tensor:
         """Give the distribution of x_s given the category x_t and a distribution of x_0.
@@ -71,15 +70,15 @@ class MultinomialDiffusion:
         -----
         ``log_x0``, ``log_x_t`` and the result (n, n_levels).
         """
-        one_row = (1, 1)
-        stride = torch.full(one_row, math.log(self.schedule.signal(t, s)), device=log_x0.device)
-        before = torch.full(one_row, math.log(self.schedule.signal(s)), device=log_x0.device)
+        kept_since, kept_before = (self.schedule.signal(*pair) for pair in ((t, s), (s, 0)))
+        stride = self._for_each_head(torch.tensor(math.log(kept_since), device=log_x0.device))
+        before = self._for_each_head(torch.tensor(math.log(kept_before), device=log_x0.device))
         likelihood = self.transition(log_x_t, stride)  # q(x_t | x_s), as a function of x_s
         evidence = self.transition(likelihood, before)  # q(x_t | x_0), as a function of x_0
         weight = log_x0 - evidence
         uniform = self.heads.logsumexp(weight) - self.heads.log_size + _log1mexp(before)
-        log_x_s = likelihood + torch.logaddexp(weight + before, self.heads.spread(uniform))
-        return self.heads.log_softmax(log_x_s)
+        mixture = torch.logaddexp(weight + self.heads.spread(before), self.heads.spread(uniform))
+        return self.heads.log_softmax(likelihood + mixture)
 
     def sample(self, log_x: Tensor, uniform: Tensor) -> Tensor:
         """Draw one category per head by the Gumbel-max rule, as ones and zeros.
@@ -91,7 +90,10 @@ class MultinomialDiffusion:
         gumbel = -torch.log(-torch.log(uniform))
         return self.heads.one_hot(self.heads.argmax(log_x + gumbel))
 
+    def _for_each_head(self, value: Tensor) -> Tensor:
+        return value.unsqueeze(-1).expand(*value.shape, len(self.heads.cardinalities))
+
 
 def _log1mexp(log_p: Tensor) -> Tensor:
-    """Compute log(1 - exp(log_p)) for log_p ≤ 0."""
-    return torch.log(-torch.expm1(log_p))
+    """Compute log(1 - exp(log_p)) for log_p ≤ 0, finite also at 0."""
+    return torch.log(-torch.expm1(log_p)).clamp(min=_LOG_NOTHING)

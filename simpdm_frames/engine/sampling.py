@@ -64,14 +64,14 @@ class Sampler:
         no_number, no_category = table.missing.tensor_split([numbers.shape[1]], dim=1)
         return (
             torch.where(no_number, numbers, table.numbers),
-            torch.where(self._heads.spread(no_category), probabilities, table.levels),
+            torch.where(self._heads.spread(no_category).bool(), probabilities, table.levels),
         )
 
     def _draw(self, table: Table, keys: Tensor, seed: int, draw: int) -> tuple[Tensor, Tensor]:
         """Walk once from noise to an estimate."""
         n_numbers, n_levels = table.numbers.shape[1], table.levels.shape[1]
         no_number, no_category = table.missing.tensor_split([n_numbers], dim=1)
-        no_level = self._heads.spread(no_category)
+        no_level = self._heads.spread(no_category).bool()
         last = self._gaussian.schedule.n_steps
         numbers = normal(seed, keys, (draw, last, 0), n_numbers)
         flat = torch.zeros_like(table.levels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -27,6 +28,11 @@ class Table:
     levels: Tensor
     missing: Tensor
 
+    @cached_property
+    def log_levels(self) -> Tensor:
+        """The levels as log-probabilities, for a table that is shown many times."""
+        return self.levels.log()
+
     def __len__(self) -> int:
         return len(self.missing)
 
@@ -37,11 +43,6 @@ class Table:
     def to(self, device: str) -> Table:
         """Move the rows to a device."""
         return Table(self.numbers.to(device), self.levels.to(device), self.missing.to(device))
-
-    def twice(self) -> Table:
-        """Put the rows below themselves: one copy for each channel."""
-        pair = (2, 1)
-        return Table(self.numbers.repeat(pair), self.levels.repeat(pair), self.missing.repeat(pair))
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Padding:
         seen_numbers, seen_codes = seen.tensor_split([encoded.layout.n_numbers], dim=1)
         numbers = torch.from_numpy(encoded.numbers).double().where(seen_numbers, 0.0)
         codes = torch.from_numpy(encoded.codes).where(seen_codes, 0)
-        hot = heads.one_hot(codes) * heads.spread(seen_codes.float())
+        hot = heads.one_hot(codes) * heads.spread(seen_codes)
         return cls(
             means=(numbers.sum(0) / seen_numbers.sum(0)).float(),
             shares=(hot.double().sum(0) / heads.spread(seen_codes.sum(0))).float(),
@@ -82,6 +83,6 @@ class Padding:
         codes = torch.from_numpy(encoded.codes).masked_fill(no_code, 0)
         return Table(
             numbers=torch.where(no_number, self.means, torch.from_numpy(encoded.numbers)),
-            levels=torch.where(heads.spread(no_code), self.shares, heads.one_hot(codes)),
+            levels=torch.where(heads.spread(no_code).bool(), self.shares, heads.one_hot(codes)),
             missing=missing,
         )
