@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -80,6 +80,10 @@ class Settings:
     draws: int = 1
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if hasattr(value, "item"):  # numpy's scalars count as what they hold
+                object.__setattr__(self, field.name, value.item())
         _check_integer("steps", self.steps, 1, 100_000_000)
         _check_integer("batch_size", self.batch_size, 1, 16_777_216)
         _check_real("learning_rate", self.learning_rate, above=0, at_most=1)
@@ -89,6 +93,8 @@ class Settings:
         _check_integer("width", self.width, 1, 65_536)
         _check_integer("diffusion_steps", self.diffusion_steps, 1, 10_000)
         _check_name("schedule", self.schedule, Schedule)
+        if self.schedule == "linear":  # a single step would leave most of the signal
+            _check_integer("diffusion_steps", self.diffusion_steps, 2, 10_000)
         _check_real("mask_rate", self.mask_rate, above=0, below=1)
         _check_name("alignment", self.alignment, Alignment)
         _check_real("alignment_weight", self.alignment_weight, at_least=0, at_most=1e6)
@@ -115,10 +121,6 @@ class Settings:
                 hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
                 raise TypeError(f"unknown setting {name!r}; {hint}")
         return replace(self, **options)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give the settings as plain values that JSON can hold."""
-        return asdict(self)
 
 
 def preset(name: str, dataset: str | None = None) -> Settings:

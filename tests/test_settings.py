@@ -1,6 +1,7 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from simpdm_frames.settings import PAPER_DATASETS, PRESETS, Settings, preset
@@ -45,6 +46,17 @@ def test_values_of_another_type_are_refused(name, value):
         Settings(**{name: value})
 
 
+def test_numpy_scalars_count_as_what_they_hold():
+    settings = Settings(steps=np.int64(5), learning_rate=np.float64(0.25))
+    assert (type(settings.steps), type(settings.learning_rate)) == (int, float)
+    assert settings == Settings(steps=5, learning_rate=0.25)
+
+
+def test_a_linear_schedule_needs_two_steps():
+    with pytest.raises(ValueError, match="diffusion_steps must be from 2"):
+        Settings(schedule="linear", diffusion_steps=1)
+
+
 def test_strengths_must_be_in_the_order_of_certainty():
     with pytest.raises(ValueError, match="p_gt < p_pm < p_ms"):
         Settings(p_gt=0.9)
@@ -71,7 +83,7 @@ def test_an_unknown_setting_is_answered_with_the_nearest_name():
 
 def test_settings_survive_json():
     for options in [*PRESETS.values(), *PAPER_DATASETS.values()]:
-        assert Settings(**json.loads(json.dumps(options.as_dict()))) == options
+        assert Settings(**json.loads(json.dumps(dataclasses.asdict(options)))) == options
 
 
 def test_the_published_settings():

@@ -20,10 +20,14 @@ __all__ = ["alignment_loss", "contrastive", "mse", "sinkhorn"]
 _SINKHORN_ITERATIONS = 50
 
 
-def alignment_loss(settings: Settings) -> Callable[[Tensor, Tensor], Tensor] | None:
-    """Choose the loss that the settings name, or None."""
+def alignment_loss(settings: Settings, n_columns: int) -> Callable[[Tensor, Tensor], Tensor] | None:
+    """Choose the loss that the settings name, or None.
+
+    The squared differences of a head's levels count together as one cell, as the denoising loss counts
+    them: γ then weighs a column alike whether it has two levels or two hundred.
+    """
     if settings.alignment == "mse":
-        return mse
+        return lambda a, b: mse(a, b) * (a.shape[1] / n_columns)
     if settings.alignment == "contrastive":
         return lambda a, b: contrastive(a, b, settings.temperature)
     if settings.alignment == "sinkhorn":
@@ -75,7 +79,8 @@ def _transport(a: Tensor, b: Tensor, blur: float) -> Tensor:
     The potentials are found without a gradient; at their optimum the gradient of the cost is that of
     the dual value with potentials held fixed, so one more half step carries it.
     """
-    cost = ((a.unsqueeze(1) - b.unsqueeze(0)) ** 2).sum(2)
+    squares = (a**2).sum(1).unsqueeze(1) + (b**2).sum(1)
+    cost = torch.addmm(squares, a, b.T, alpha=-2).clamp(min=0)
     log_a, log_b = -math.log(len(a)), -math.log(len(b))
     with torch.no_grad():
         fixed = cost.detach()

@@ -64,7 +64,7 @@ class Denoiser(nn.Module):
 
 def _linear(d_in: int, d_out: int, generator: torch.Generator) -> nn.Linear:
     """Make a linear layer whose weights come from our generator, not from the global one."""
-    layer = nn.Linear(d_in, d_out, device="meta").to_empty(device="cpu")  # draws nothing
+    layer = nn.Linear(d_in, d_out, device="meta", dtype=torch.float32).to_empty(device="cpu")  # draws nothing
     bound = 1 / math.sqrt(max(d_in, 1))
     with torch.no_grad():
         layer.weight.uniform_(-bound, bound, generator=generator)
@@ -74,6 +74,6 @@ def _linear(d_in: int, d_out: int, generator: torch.Generator) -> nn.Linear:
 
 def _waves(n_steps: int) -> Tensor:
     """Describe each step 0 … T by sines and cosines of falling frequency."""
-    frequencies = torch.exp(torch.arange(_WAVES) / _WAVES * -math.log(10_000))
+    frequencies = torch.exp(torch.arange(_WAVES, dtype=torch.float64) / _WAVES * -math.log(10_000))
     angles = torch.arange(n_steps + 1).unsqueeze(1) * frequencies
-    return torch.cat([angles.sin(), angles.cos()], dim=1)
+    return torch.cat([angles.sin(), angles.cos()], dim=1).float()

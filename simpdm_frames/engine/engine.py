@@ -17,11 +17,11 @@ from simpdm_frames.engine.objective import Objective
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler
 from simpdm_frames.engine.schedule import Schedule
-from simpdm_frames.engine.table import Padding, Table
+from simpdm_frames.engine.table import Padding, Table, tensor
 from simpdm_frames.engine.training import Callback, Run, train
 from simpdm_frames.settings import Settings
 
-__all__ = ["Engine"]
+__all__ = ["Batches", "Engine"]
 
 
 class Engine:
@@ -80,28 +80,30 @@ class Engine:
             Told about the progress every few steps; one that returns True ends the training.
         """
         layout = encoded.layout
-        if len(encoded) < 2:
-            raise ValueError(f"a fit needs at least 2 rows, got {len(encoded)}")
         if layout.n_columns == 0:
             raise ValueError("a fit needs at least 1 column, got none")
+        if len(encoded) < 2:
+            raise ValueError(f"a fit needs at least 2 rows, got {len(encoded)}")
+        _check_seed(seed)
         cpu_heads = Heads(layout.cardinalities)
         table = Padding.learn(encoded, cpu_heads).table(encoded, cpu_heads).to(device)
         _, gaussian, multinomial = _diffusions(layout, settings, device)
-        objective = Objective(settings, gaussian, multinomial)
+        objective = Objective(settings, layout, gaussian, multinomial)
         networks: list[Denoiser] = []
 
         def start() -> Run:
-            weights = torch.Generator().manual_seed(seed)
-            draws = torch.Generator(device).manual_seed(seed)
+            random = torch.Generator().manual_seed(seed)
             network = Denoiser(
                 layout,
                 width=settings.width,
                 layers=settings.layers,
                 n_steps=settings.diffusion_steps,
-                generator=weights,
+                generator=random,
             ).to(device)
             networks.append(network)
-            batches = _Batches(table, settings.batch_size, draws)
+            # The draws live on the device; what is left of the weights' stream seeds them.
+            draws = torch.Generator(device).manual_seed(int(torch.randint(2**62, (), generator=random)))
+            batches = Batches(table, settings.batch_size, draws)
             return Run(lambda: objective.loss(network, batches.next(), draws), network.parameters())
 
         losses = train(
@@ -130,23 +132,20 @@ class Engine:
             raise ValueError(f"the model was fit to {self.layout}, not to {encoded.layout}")
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
-        n, layout = len(encoded), self.layout
-        numbers = np.empty((n, layout.n_numbers), dtype=np.float32)
-        probabilities = np.empty((n, layout.n_levels), dtype=np.float32)
+        holes = np.flatnonzero(encoded.missing.any(axis=1))
+        codes = tensor(encoded.codes).where(tensor(~encoded.missing[:, self.layout.n_numbers :]), 0)
+        numbers = encoded.numbers.copy()
+        probabilities = Heads(self.layout.cardinalities).one_hot(codes).numpy()
         height = min(batch_size, PASS_HEIGHT)
-        for begin in range(0, n, height):
-            rows = slice(begin, begin + height)
+        for begin in range(0, len(holes), height):
+            rows = holes[begin : begin + height]
             filled = self._complete(encoded.rows(rows), self.seed if seed is None else seed)
             numbers[rows], probabilities[rows] = (part.cpu().numpy() for part in filled)
-        return Completed(layout, numbers, probabilities)
+        return Completed(self.layout, numbers, probabilities)
 
     def _complete(self, encoded: Encoded, seed: int) -> tuple[Tensor, Tensor]:
-        numbers = torch.from_numpy(encoded.numbers)
-        codes = torch.from_numpy(encoded.codes)
-        missing = torch.from_numpy(encoded.missing)
-        keys = (
-            content_keys(numbers, codes, missing) if encoded.keys is None else torch.from_numpy(encoded.keys)
-        )
+        numbers, codes, missing = (tensor(part) for part in (encoded.numbers, encoded.codes, encoded.missing))
+        keys = content_keys(numbers, codes, missing) if encoded.keys is None else tensor(encoded.keys)
         no_number, no_code = missing.tensor_split([self.layout.n_numbers], dim=1)
         table = Table(
             numbers.masked_fill(no_number, 0.0).to(self.device),
@@ -156,7 +155,7 @@ class Engine:
         return self._sampler.complete(table, keys.to(self.device), seed)
 
 
-class _Batches:
+class Batches:
     """Rows for each step: all of a small table, else a share of a shuffled one."""
 
     def __init__(self, table: Table, size: int, generator: torch.Generator) -> None:
@@ -166,6 +165,7 @@ class _Batches:
         self._order = torch.empty(0, dtype=torch.int64)
 
     def next(self) -> Table:
+        """Take the rows of the next step."""
         if self._size == len(self._table):
             return self._table
         if len(self._order) < self._size:
@@ -181,3 +181,8 @@ def _diffusions(
     schedule = Schedule.named(settings.schedule, settings.diffusion_steps)
     heads = Heads(layout.cardinalities, device)
     return heads, GaussianDiffusion(schedule, device), MultinomialDiffusion(schedule, heads, device)
+
+
+def _check_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise ValueError(f"seed must be a whole number from 0 to 2^63 - 1, got {seed!r}")

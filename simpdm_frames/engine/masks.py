@@ -27,7 +27,7 @@ class Masks:
     @classmethod
     def draw(cls, missing: Tensor, rate: float, generator: torch.Generator) -> Masks:
         """Hide a share ``rate`` of the observed cells: ``m_p ~ Bernoulli((1 - m) r_m)``."""
-        chance = torch.rand(missing.shape, generator=generator, device=missing.device)
+        chance = torch.rand(missing.shape, generator=generator, device=missing.device, dtype=torch.float32)
         return cls(missing, (chance < rate) & ~missing)
 
     @property
@@ -48,7 +48,7 @@ def perturbation_strength(masks: Masks, settings: Settings) -> Tensor | None:
     """
     if settings.augmentation == "none":
         return None
-    strength = torch.empty(masks.missing.shape, device=masks.missing.device)
+    strength = torch.empty(masks.missing.shape, device=masks.missing.device, dtype=torch.float32)
     if settings.augmentation == "strong":
         return strength.fill_(settings.p_ms)
     strength.fill_(settings.p_gt)

@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from simpdm_frames.encoded import Layout
 from simpdm_frames.engine.alignment import alignment_loss
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.masks import Masks, perturbation_strength
@@ -43,13 +44,17 @@ class Objective:
     """``L = L_dm1 + L_dm2 + γ L_sa`` (Eq. 10)."""
 
     def __init__(
-        self, settings: Settings, gaussian: GaussianDiffusion, multinomial: MultinomialDiffusion
+        self,
+        settings: Settings,
+        layout: Layout,
+        gaussian: GaussianDiffusion,
+        multinomial: MultinomialDiffusion,
     ) -> None:
         self.settings = settings
         self.gaussian = gaussian
         self.multinomial = multinomial
         self.heads = multinomial.heads
-        self._align = alignment_loss(settings) if settings.alignment_weight else None
+        self._align = alignment_loss(settings, layout.n_columns) if settings.alignment_weight else None
 
     def loss(self, network: Network, table: Table, generator: torch.Generator) -> Tensor:
         """Show some rows in two channels, both in one pass, and score what the network makes of them."""
@@ -69,20 +74,21 @@ class Objective:
         device, n_numbers = table.missing.device, table.numbers.shape[1]
         two = (2, len(table))
         t = torch.randint(1, self.gaussian.schedule.n_steps + 1, two, generator=generator, device=device)
-        noise = torch.randn(*two, n_numbers, generator=generator, device=device)
+        noise = torch.randn(*two, n_numbers, generator=generator, device=device, dtype=torch.float32)
         unknown, unknown_category = masks.condition.tensor_split([n_numbers], dim=1)
         numbers = torch.where(unknown, self.gaussian.q_sample(table.numbers, t, noise), table.numbers)
         log_keep = self.multinomial.log_alpha_bar[t].unsqueeze(-1) * unknown_category
         strength = perturbation_strength(masks, self.settings)
         if strength is not None:
             strength_number, strength_category = strength.tensor_split([n_numbers], dim=1)
-            xi = torch.randn(*two, n_numbers, generator=generator, device=device)
+            xi = torch.randn(*two, n_numbers, generator=generator, device=device, dtype=torch.float32)
             numbers = numbers + xi * strength_number
             # Random state transformation: jumps at rate p, so a category is kept with exp(-p).
             log_keep = log_keep - strength_category
         if not self.heads.n_levels:
             return View(numbers, t, masks)
-        chance = torch.rand(*two, self.heads.n_levels, generator=generator, device=device)
+        n_levels = self.heads.n_levels
+        chance = torch.rand(*two, n_levels, generator=generator, device=device, dtype=torch.float32)
         chance.clamp_(min=torch.finfo(chance.dtype).tiny)  # 0 has no logarithm
         levels = self.multinomial.sample(self.multinomial.transition(table.log_levels, log_keep), chance)
         return View(torch.cat([numbers, levels], dim=-1), t, masks)

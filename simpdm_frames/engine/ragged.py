@@ -2,8 +2,8 @@
 
 The levels of all categorical columns lie beside each other in one (n, n_levels) tensor. Every
 operation per head is one tensor operation over all of them: to sum over a head, or to repeat a value
-for its levels, is a product with a matrix of zeros and ones, much faster than an indexed copy and its
-gradient; a maximum is taken over a rectangle that is padded with the head's own first level, which
+for its levels, is a product with a matrix of zeros and ones, which for tens of heads is faster than an
+indexed copy and its gradient; a maximum is taken over a rectangle that is padded with the head's own first level, which
 changes no maximum.
 """
 
@@ -27,8 +27,8 @@ class Heads:
     Examples
     --------
     >>> heads = Heads((2, 3))
-    >>> heads.softmax(torch.zeros(1, 5)).tolist()[0][:2]
-    [0.5, 0.5]
+    >>> heads.sum(torch.tensor([[0.25, 0.75, 0.5, 0.5, 1.0]])).tolist()
+    [[1.0, 2.0]]
     """
 
     def __init__(self, cardinalities: Sequence[int], device: str = "cpu") -> None:
@@ -63,7 +63,7 @@ class Heads:
 
     def one_hot(self, codes: Tensor) -> Tensor:
         """Turn a code per head into ones and zeros per level."""
-        hot = torch.zeros(*codes.shape[:-1], self.n_levels, device=codes.device)
+        hot = torch.zeros(*codes.shape[:-1], self.n_levels, device=codes.device, dtype=torch.float32)
         return hot.scatter_(-1, codes + self._starts, 1.0)
 
     def logsumexp(self, per_level: Tensor) -> Tensor:
@@ -74,10 +74,6 @@ class Heads:
     def log_softmax(self, scores: Tensor) -> Tensor:
         """Normalise each head to a distribution, in log space."""
         return scores - self.spread(self.logsumexp(scores))
-
-    def softmax(self, scores: Tensor) -> Tensor:
-        """Normalise each head to a distribution."""
-        return self.log_softmax(scores).exp()
 
     def _largest(self, per_level: Tensor) -> tuple[Tensor, Tensor]:
         """Find maxima and their positions; of equal ones the first, so never a level of the padding."""

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from simpdm_frames.encoded import Encoded
 from simpdm_frames.engine.ragged import Heads
 
-__all__ = ["Padding", "Table"]
+__all__ = ["Padding", "Table", "tensor"]
+
+
+def tensor(array: NDArray[Any]) -> Tensor:
+    """Share an array with torch, which takes neither read-only arrays nor backward strides."""
+    return torch.from_numpy(np.require(array, requirements=["C", "W"]))
 
 
 @dataclass(frozen=True)
@@ -62,14 +70,14 @@ class Padding:
     @classmethod
     def learn(cls, encoded: Encoded, heads: Heads) -> Padding:
         """Learn the padding from observed cells; every column needs at least one of them."""
-        empty = torch.from_numpy(encoded.missing).all(0).nonzero().flatten().tolist()
+        missing = tensor(encoded.missing)
+        empty = missing.all(0).nonzero().flatten().tolist()
         if empty:
             names = ", ".join(encoded.layout.column(position) for position in empty)
             raise ValueError(f"nothing can be learnt about {names}: no observed cell; leave it out")
-        seen = ~torch.from_numpy(encoded.missing)
-        seen_numbers, seen_codes = seen.tensor_split([encoded.layout.n_numbers], dim=1)
-        numbers = torch.from_numpy(encoded.numbers).double().where(seen_numbers, 0.0)
-        codes = torch.from_numpy(encoded.codes).where(seen_codes, 0)
+        seen_numbers, seen_codes = (~missing).tensor_split([encoded.layout.n_numbers], dim=1)
+        numbers = tensor(encoded.numbers).double().where(seen_numbers, 0.0)
+        codes = tensor(encoded.codes).where(seen_codes, 0)
         hot = heads.one_hot(codes) * heads.spread(seen_codes)
         return cls(
             means=(numbers.sum(0) / seen_numbers.sum(0)).float(),
@@ -78,11 +86,11 @@ class Padding:
 
     def table(self, encoded: Encoded, heads: Heads) -> Table:
         """Move a table into tensors and pad its holes."""
-        missing = torch.from_numpy(encoded.missing)
+        missing = tensor(encoded.missing)
         no_number, no_code = missing.tensor_split([encoded.layout.n_numbers], dim=1)
-        codes = torch.from_numpy(encoded.codes).masked_fill(no_code, 0)
+        codes = tensor(encoded.codes).masked_fill(no_code, 0)
         return Table(
-            numbers=torch.where(no_number, self.means, torch.from_numpy(encoded.numbers)),
+            numbers=torch.where(no_number, self.means, tensor(encoded.numbers)),
             levels=torch.where(heads.spread(no_code).bool(), self.shares, heads.one_hot(codes)),
             missing=missing,
         )

@@ -106,10 +106,11 @@ def train(
     decay
         Lower the learning rate to 0 along a line.
     """
+    began = time.perf_counter()
     for rate in (learning_rate, learning_rate * _RESTART_FACTOR):
-        losses = _run(
-            start(), steps=steps, rate=rate, weight_decay=weight_decay, decay=decay, callbacks=callbacks
-        )
+        run = start()
+        optimiser = torch.optim.AdamW(run.parameters, lr=rate, weight_decay=weight_decay, fused=True)
+        losses = _take_steps(run.loss, optimiser, steps=steps, decay=decay, callbacks=callbacks, began=began)
         if losses is not None:
             return losses
     raise NonFiniteLossError(
@@ -118,19 +119,25 @@ def train(
     )
 
 
-def _run(
-    run: Run, *, steps: int, rate: float, weight_decay: float, decay: bool, callbacks: Sequence[Callback]
+@torch.enable_grad()
+def _take_steps(
+    next_loss: Callable[[], Tensor],
+    optimiser: torch.optim.Optimizer,
+    *,
+    steps: int,
+    decay: bool,
+    callbacks: Sequence[Callback],
+    began: float,
 ) -> list[float] | None:
     """Take all steps of one run, or give None as soon as a loss that is not finite is seen."""
-    optimiser = torch.optim.AdamW(run.parameters, lr=rate, weight_decay=weight_decay, fused=True)
-    began = time.perf_counter()
+    rates = [group["lr"] for group in optimiser.param_groups]
     losses: list[float] = []
     recent: list[Tensor] = []
     for step in range(1, steps + 1):
         if decay:
-            for group in optimiser.param_groups:
+            for group, rate in zip(optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate * (1 - (step - 1) / steps)
-        loss = run.loss()
+        loss = next_loss()
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         optimiser.step()

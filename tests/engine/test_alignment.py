@@ -83,8 +83,9 @@ def test_mse_is_the_mean_over_all_entries():
 
 def test_settings_choose_the_loss():
     a, b = two_clouds()
-    assert alignment_loss(Settings(alignment="none")) is None
-    assert alignment_loss(Settings())(a, b) == mse(a, b)
-    chosen = alignment_loss(Settings(alignment="contrastive", temperature=0.1))
+    d = a.shape[1]
+    assert alignment_loss(Settings(alignment="none"), d) is None
+    assert alignment_loss(Settings(), d)(a, b) == mse(a, b)
+    chosen = alignment_loss(Settings(alignment="contrastive", temperature=0.1), d)
     assert chosen(a, b) == contrastive(a, b, 0.1)
-    assert alignment_loss(Settings(alignment="sinkhorn", blur=0.2))(a, b) == sinkhorn(a, b, 0.2)
+    assert alignment_loss(Settings(alignment="sinkhorn", blur=0.2), d)(a, b) == sinkhorn(a, b, 0.2)

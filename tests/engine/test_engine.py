@@ -1,3 +1,4 @@
+import random
 import threading
 
 import numpy as np
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine, NonFiniteLossError
+from simpdm_frames.engine.engine import Batches
+from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
 
 QUICK = Settings(steps=20, width=16, layers=2, batch_size=64)
@@ -15,12 +18,12 @@ QUICK = Settings(steps=20, width=16, layers=2, batch_size=64)
 
 def table(layout, n=40, seed=0, share=0.3):
     """A table whose columns all depend on one hidden number."""
-    random = np.random.default_rng(seed)
-    hidden = random.normal(size=(n, 1))
-    numbers = hidden + 0.3 * random.normal(size=(n, layout.n_numbers))
+    source = np.random.default_rng(seed)
+    hidden = source.normal(size=(n, 1))
+    numbers = hidden + 0.3 * source.normal(size=(n, layout.n_numbers))
     rank = np.argsort(np.argsort(hidden[:, 0])) / n
     codes = [(rank * size).astype(np.int64) for size in layout.cardinalities]
-    missing = random.random((n, layout.n_columns)) < share
+    missing = source.random((n, layout.n_columns)) < share
     missing[0] = False
     return Encoded(
         layout,
@@ -99,10 +102,10 @@ def test_the_seed_decides_fit_and_fills():
 
 def test_no_global_generator_is_touched():
     torch.manual_seed(0)
-    before = torch.get_rng_state(), np.random.get_state()[1].copy()
+    before = torch.get_rng_state(), repr(np.random.get_state()), random.getstate()
     Engine.fit(MIXED, QUICK).impute(MIXED)
     assert torch.equal(torch.get_rng_state(), before[0])
-    np.testing.assert_array_equal(np.random.get_state()[1], before[1])
+    assert (repr(np.random.get_state()), random.getstate()) == before[1:]
 
 
 def test_threads_share_a_model():
@@ -221,10 +224,64 @@ def test_a_diverging_fit_is_a_named_error():
 
 
 def test_small_batches_see_every_row():
-    seen = table(Layout(2), n=50)
-    engine = Engine.fit(seen, QUICK.override(batch_size=7, steps=30))
-    assert len(engine.loss_curve) == 30
-    assert np.isfinite(engine.impute(seen).numbers).all()
+    rows = torch.arange(50.0).unsqueeze(1)
+    batches = Batches(Table(rows, torch.empty(50, 0), rows > 99), 7, torch.Generator().manual_seed(0))
+    epoch = torch.cat([batches.next().numbers for _ in range(7)])
+    assert len(epoch.unique()) == 49
+    assert len(torch.cat([batches.next().numbers for _ in range(70)]).unique()) == 50
+    assert batches.next().numbers.shape == (7, 1)
+
+
+def test_a_small_table_is_used_whole():
+    rows = torch.arange(50.0).unsqueeze(1)
+    whole = Table(rows, torch.empty(50, 0), rows > 99)
+    assert Batches(whole, 64, torch.Generator()).next() is whole
+
+
+def test_what_lies_under_a_hole_is_never_read():
+    numbers, codes = MIXED.numbers.copy(), MIXED.codes.copy()
+    numbers[MIXED.missing[:, :3]] = np.nan
+    codes[MIXED.missing[:, 3:]] = -77
+    blind = Encoded(MIXED.layout, numbers, codes, MIXED.missing)
+    engine = Engine.fit(blind, QUICK, seed=3)
+    assert engine.loss_curve == FITTED.loss_curve
+    assert_same(engine.impute(blind), FITTED.impute(MIXED))
+
+
+def test_read_only_and_backward_arrays_are_taken():
+    backward = MIXED.rows(slice(None, None, -1))
+    for array in (backward.numbers, backward.codes, backward.missing):
+        array.flags.writeable = False
+    np.testing.assert_array_equal(FITTED.impute(backward).numbers, FITTED.impute(MIXED).numbers[::-1])
+    assert np.isfinite(Engine.fit(backward, QUICK).loss_curve).all()
+
+
+def test_another_default_dtype_changes_nothing():
+    torch.set_default_dtype(torch.float64)
+    try:
+        engine = Engine.fit(MIXED, QUICK, seed=3)
+        assert_same(engine.impute(MIXED), FITTED.impute(MIXED))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "a", True])
+def test_seeds_that_are_none_are_refused_by_name(seed):
+    with pytest.raises(ValueError, match="seed must be a whole number"):
+        Engine.fit(MIXED, QUICK, seed=seed)
+
+
+def test_the_settings_shape_the_network():
+    fits = [Engine.fit(MIXED, QUICK.override(layers=n, width=24, steps=1)) for n in (1, 4)]
+    assert [len(engine.denoiser.hidden) for engine in fits] == [0, 3]
+    assert fits[0].denoiser.head.in_features == 24
+
+
+def test_the_network_is_told_step_and_mask():
+    rows, many = torch.zeros(1, 10), torch.zeros(1, 5, dtype=torch.bool)
+    base = FITTED.denoiser(rows, torch.tensor([3]), many)
+    assert (FITTED.denoiser(rows, torch.tensor([4]), many) != base).all()
+    assert (FITTED.denoiser(rows, torch.tensor([3]), ~many) != base).all()
 
 
 def test_training_learns_what_the_columns_say_of_each_other():

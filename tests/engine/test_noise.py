@@ -77,6 +77,7 @@ def test_content_keys_see_values_and_holes_but_not_what_is_under_a_hole():
     assert keys[0] == keys[1]
     assert keys[4] == keys[5]
     assert len(keys.unique()) == 4
+    assert (content_keys(numbers, codes + 1, missing) != keys).all()
 
 
 def test_the_two_zeros_are_one_value():

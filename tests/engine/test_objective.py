@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from simpdm_frames.encoded import Encoded, Layout
+from simpdm_frames.engine.alignment import alignment_loss
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.masks import Masks, perturbation_strength
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
@@ -21,7 +22,8 @@ HEADS = Heads(SIZES)
 
 def objective_for(settings):
     schedule = Schedule.named(settings.schedule, settings.diffusion_steps)
-    return Objective(settings, GaussianDiffusion(schedule), MultinomialDiffusion(schedule, HEADS))
+    layout = Layout(N_NUMBERS, SIZES)
+    return Objective(settings, layout, GaussianDiffusion(schedule), MultinomialDiffusion(schedule, HEADS))
 
 
 def table_of(n, seed=0):
@@ -61,6 +63,22 @@ def test_both_channels_share_masks_and_differ_in_step_and_noise():
     assert set(network.t.flatten().tolist()) == set(range(1, 11))
     hidden = network.condition[:, :N_NUMBERS]
     assert (first[:, :N_NUMBERS] != second[:, :N_NUMBERS])[hidden].all()
+
+
+@pytest.mark.parametrize("augmentation", ["none", "state"])
+def test_channels_at_the_same_step_have_noise_of_their_own(augmentation):
+    # With one diffusion step both channels are at it, so only the noises can tell them apart. Without
+    # augmentation that is the diffusion's; on visible cells with augmentation, the augmentation's.
+    settings = Settings(diffusion_steps=1, augmentation=augmentation, p_gt=0.5)
+    network, table = Recorder(), table_of(4000)
+    objective_for(settings).loss(network, table, torch.Generator().manual_seed(0))
+    (numbers, levels), (numbers_again, levels_again) = (
+        channel.split([N_NUMBERS, sum(SIZES)], dim=1) for channel in network.hybrid
+    )
+    hidden = network.condition if augmentation == "none" else ~network.condition
+    assert (numbers != numbers_again)[hidden[:, :N_NUMBERS]].all()
+    differ = HEADS.sum((levels != levels_again).float()).bool()[hidden[:, N_NUMBERS:]]
+    assert 0.1 < float(differ.float().mean()) < 0.9
 
 
 def test_without_augmentation_observed_cells_reach_the_network_unchanged():
@@ -164,6 +182,30 @@ def test_alignment_reaches_all_cells_when_the_channels_disagree():
     objective = objective_for(Settings(alignment_weight=3.0))
     objective.loss(network, table, torch.Generator().manual_seed(0)).backward()
     assert (network.prediction.grad != 0).all()
+
+
+def test_alignment_weighs_a_column_alike_whatever_its_number_of_levels():
+    def alignment_of(sizes):
+        align = alignment_loss(Settings(), 1 + len(sizes))
+        first = torch.zeros(3, 1 + sum(sizes))
+        second = first.clone()
+        second[:, 0] = 1.0
+        return float(align(first, second))
+
+    assert alignment_of(()) == pytest.approx(1.0)
+    assert alignment_of((2,)) == pytest.approx(alignment_of((200,))) == pytest.approx(0.5)
+
+
+def test_gamma_weighs_the_alignment():
+    def network(hybrid, *_):
+        return torch.arange(2.0).view(2, 1, 1) * torch.ones_like(hybrid)
+
+    def loss(weight):
+        objective = objective_for(Settings(alignment_weight=weight))
+        return float(objective.loss(network, table_of(50), torch.Generator().manual_seed(0)))
+
+    # The numbers disagree by 1, the heads not at all: softmax does not see a constant.
+    assert loss(5.0) - loss(0.0) == pytest.approx(5 * N_NUMBERS / (N_NUMBERS + len(SIZES)), rel=1e-4)
 
 
 def test_holes_are_padded_with_the_mean_of_their_column():

@@ -39,6 +39,31 @@ def test_the_learning_rate_falls_along_a_line_to_zero():
     assert float(parameter.detach()) == pytest.approx(5.05 + 10, rel=1e-4)
 
 
+def test_weight_decay_pulls_towards_zero():
+    parameter = torch.nn.Parameter(torch.ones(()))
+    start = lambda: Run(lambda: 0 * parameter, [parameter])  # noqa: E731
+    train(start, steps=10, learning_rate=0.1, weight_decay=0.5, decay=False)
+    assert float(parameter.detach()) == pytest.approx(0.95**10, rel=1e-5)
+
+
+def test_it_trains_where_gradients_are_switched_off():
+    valley = Valley()
+    with torch.no_grad():
+        train(valley, steps=500, learning_rate=0.1)
+    assert float(valley.parameter.detach()) == pytest.approx(3, abs=1e-2)
+
+
+def test_seconds_go_on_after_a_restart():
+    seen, valley = [], Valley(poisoned={1})
+
+    def start():
+        time.sleep(0.02)
+        return valley()
+
+    train(start, steps=10, learning_rate=0.1, callbacks=[lambda p: seen.append(p.seconds)])
+    assert seen[0] >= 0.04
+
+
 def test_a_poisoned_run_starts_anew_once_with_a_smaller_rate():
     valley = Valley(poisoned={1})
     losses = train(valley, steps=20, learning_rate=0.1, decay=False)
