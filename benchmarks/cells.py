@@ -11,27 +11,22 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MECHANISMS", "RATES", "hidden_cells", "rmse"]
+__all__ = ["RATES", "hidden_cells", "rmse"]
 
-MECHANISMS = ("MAR", "MNAR", "MCAR")
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 _MOST_COLUMNS = 8
 
 
-def hidden_cells(
-    shape: tuple[int, int], seed: int, mechanism: str = "MCAR", rate: float = 0.3
-) -> NDArray[np.bool_]:
-    """Give the mask of hidden cells for one seed of the paper's MCAR protocol.
+def hidden_cells(shape: tuple[int, int], seed: int, rate: float = 0.3) -> NDArray[np.bool_]:
+    """Give the mask of cells hidden completely at random, for one of the paper's seeds.
 
     Parameters
     ----------
     shape
         Rows and columns of the table.
     """
-    if mechanism != "MCAR":
-        raise ValueError(f"only the MCAR masks are rebuilt here, got {mechanism!r}")
-    for name, share, columns, mask in _replay(shape, seed):
-        if (name, share) == (mechanism, rate):
+    for share, columns, mask in _replay(shape, seed):
+        if share == rate:
             hidden = np.zeros(shape, dtype=bool)
             hidden[:, columns] = mask
             return hidden
@@ -40,16 +35,17 @@ def hidden_cells(
 
 def _replay(
     shape: tuple[int, int], seed: int
-) -> Iterator[tuple[str, float, NDArray[np.int64], NDArray[np.bool_] | None]]:
+) -> Iterator[tuple[float, NDArray[np.int64], NDArray[np.bool_]]]:
+    """Walk through all masks of a seed; of the mechanisms before MCAR only the draws matter here."""
     random = np.random.RandomState(seed)
     n_rows, n_columns = shape
     d = min(_MOST_COLUMNS, n_columns)
     known = max(int(0.5 * d), 1)
-    for mechanism in MECHANISMS:
+    for mechanism in ("MAR", "MNAR", "MCAR"):
         for rate in RATES:
             columns = random.choice(n_columns, size=d, replace=False)
             if mechanism == "MCAR":
-                yield mechanism, rate, columns, random.rand(n_rows, d) < rate
+                yield rate, columns, random.rand(n_rows, d) < rate
                 continue
             random.choice(d, known, replace=False)
             random.rand(known, d - known)

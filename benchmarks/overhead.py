@@ -22,7 +22,7 @@ __all__ = ["render", "run"]
 
 ROWS = Rows(
     "overhead",
-    keys=("dataset", "rows_per_step", "round"),
+    keys=("dataset", "rows_per_step", "steps", "round"),
     values=("engine_ms", "bare_ms", "ratio"),
 )
 
@@ -63,7 +63,7 @@ def run(datasets: Sequence[str], rounds: int, steps: int, batch_size: int) -> No
         settings = settings.override(steps=steps, batch_size=batch_size)
         rows = min(batch_size, len(encoded))
         for turn in range(rounds):
-            keys = {"dataset": name, "rows_per_step": rows, "round": turn}
+            keys = {"dataset": name, "rows_per_step": rows, "steps": steps, "round": turn}
             if ROWS.has(**keys):
                 continue
             mine, bare = engine_seconds(encoded, settings), bare_seconds(encoded, settings, rows)

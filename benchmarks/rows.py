@@ -28,7 +28,8 @@ class Rows:
     study
         Name of the file under ``results/``.
     keys
-        Columns that tell one measurement from another: what is there already is not run again.
+        Columns that tell one measurement from another. What is there already is not run again, whatever
+        commit it was measured at: to measure anew, delete the rows.
     values
         Columns that are measured.
     """
@@ -53,6 +54,7 @@ class Rows:
     def append(self, **values: Any) -> None:
         """Write one row at once, so that two processes may share a file."""
         row = {**values, **provenance()}
+        self.path.parent.mkdir(exist_ok=True)
         new = not self.path.exists()
         with self.path.open("a", newline="") as lines:
             writer = csv.DictWriter(lines, self.columns, lineterminator="\n")
@@ -68,19 +70,25 @@ def provenance() -> dict[str, str]:
 
 @cache
 def _machine() -> dict[str, str]:
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
+    head = _git("rev-parse", "--short", "HEAD")
+    changed = "+changes" if _git("status", "--porcelain", "--", "simpdm_frames", "*.py") else ""
     packages = " ".join(f"{name} {version(name)}" for name in ("numpy", "torch"))
     model = platform.machine()
     if Path("/proc/cpuinfo").exists():
         names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
         model = names[0].partition(":")[2].strip() if names else model
     return {
-        "commit": commit or os.environ.get("SIMPDM_COMMIT", "unknown"),
+        "commit": f"{head}{changed}" if head else "unknown",
         "versions": f"python {platform.python_version()} {packages}",
         "machine": f"{model}, {os.cpu_count()} cores",
     }
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(
+        ["git", *words], capture_output=True, text=True, check=False, cwd=RESULTS.parents[1]
+    )
+    return done.stdout.strip()
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
