@@ -21,6 +21,7 @@ class Kind(enum.Enum):
 
     CONTINUOUS = "continuous"
     DISCRETE = "discrete"
+    BLANK = "blank"  # nothing observed, in a dtype that could hold anything
     OPAQUE = "opaque"
 
 
@@ -52,13 +53,16 @@ class Column:
     missing
         True where there is a hole.
     values
-        CONTINUOUS: float64 relative to ``origin``. DISCRETE: int64 positions in ``levels``. Cells
-        under a hole hold anything. OPAQUE: empty.
+        CONTINUOUS: float64 relative to ``origin``; dates and durations count in nanoseconds whatever
+        their unit, which is their grid. DISCRETE: int64 positions in ``levels``. BLANK: zeros.
+        OPAQUE: empty. Cells under a hole hold anything.
     origin
         Whole number that was subtracted before the conversion to float64, so that timestamps in
         nanoseconds and integers above 2^53 keep their precision.
     levels
-        The labels of a DISCRETE column as plain Python values.
+        The labels of a DISCRETE column as plain Python values, so that two libraries can compare them.
+    meaning
+        In a word, what the values are: columns of one meaning can stand for each other.
     """
 
     name: Hashable
@@ -69,6 +73,7 @@ class Column:
     origin: int = 0
     grid: Grid = field(default_factory=Grid)
     levels: tuple[Hashable, ...] = ()
+    meaning: str = "number"
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Hashable, Sequence
+from types import FrameType
 
-__all__ = ["ColumnsDifferError", "UnfilledColumnsWarning", "UnknownFrameError", "describe"]
+__all__ = [
+    "ColumnsDifferError",
+    "HolesLeftError",
+    "MeaningDiffersError",
+    "UnfilledColumnsWarning",
+    "UnknownFrameError",
+]
 
 
 class UnknownFrameError(TypeError):
@@ -12,7 +21,15 @@ class UnknownFrameError(TypeError):
 
 
 class ColumnsDifferError(ValueError):
-    """The frame does not fit the model: columns are missing, or mean something else."""
+    """The frame lacks columns that the model needs."""
+
+
+class MeaningDiffersError(TypeError):
+    """A column means something else than it did when the model was fit."""
+
+
+class HolesLeftError(RuntimeError):
+    """A column that should have been filled still has holes."""
 
 
 class UnfilledColumnsWarning(UserWarning):
@@ -22,3 +39,12 @@ class UnfilledColumnsWarning(UserWarning):
 def describe(columns: Sequence[tuple[Hashable, str]]) -> str:
     """List columns with their dtypes."""
     return ", ".join(f"{name!r} ({dtype})" for name, dtype in columns)
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's code that led here, however deep in the package we are."""
+    level = 1
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001  # what the warnings module itself does
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "simpdm_frames":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -5,8 +5,8 @@ read → encode → train → complete → decode → fill.
 
 from __future__ import annotations
 
+import operator
 import secrets
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simpdm_frames import frames
 from simpdm_frames.codecs import TableCodec
 from simpdm_frames.column import Column
-from simpdm_frames.errors import UnfilledColumnsWarning, describe
+from simpdm_frames.errors import UnfilledColumnsWarning, describe, warn
 from simpdm_frames.frames import register
+from simpdm_frames.settings import Settings
 from simpdm_frames.settings import preset as find_preset
 
 if TYPE_CHECKING:  # torch is imported when a fit begins, not when the package is
@@ -54,14 +55,7 @@ class Imputer:
     def _fill(self, backend: frames.Backend, frame: FrameT, columns: Sequence[Column]) -> FrameT:
         fillings = self._codec.decode(columns, self._engine.impute(self._codec.encode(columns)))
         filled: FrameT = backend.write(frame, fillings)
-        unfilled = [
-            f"{describe([(column.name, column.dtype)])}: {self._codec.why_left(column.name)}"
-            for position, column in enumerate(columns)
-            if column.missing.any() and position not in fillings
-        ]
-        if unfilled:
-            # The caller's line: past this method, the public function and the accessor.
-            warnings.warn(f"holes are left in {'; '.join(unfilled)}", UnfilledColumnsWarning, stacklevel=4)
+        _warn_of_holes(self._codec, columns)
         return filled
 
     def __repr__(self) -> str:
@@ -84,8 +78,9 @@ def fit(frame: Any, *, random_state: int | None = None, preset: str = "default",
     **options
         Settings by name that replace those of the preset, such as ``steps=500``.
     """
+    settings, seed = find_preset(preset).override(**options), _seed(random_state)
     columns = _read(frames.backend_of(frame), frame)
-    return _fit(columns, random_state=random_state, preset=preset, **options)
+    return _train(columns, TableCodec.learn(columns), settings, seed)
 
 
 def impute(frame: FrameT, model: Imputer) -> FrameT:
@@ -97,27 +92,56 @@ def fit_impute(
     frame: FrameT, *, random_state: int | None = None, preset: str = "default", **options: Any
 ) -> FrameT:
     """Fit a model to a frame and fill the frame's own holes; parameters are those of ``fit``."""
+    settings, seed = find_preset(preset).override(**options), _seed(random_state)
     backend = frames.backend_of(frame)
     columns = _read(backend, frame)
-    if not any(column.missing.any() for column in columns):
-        whole: FrameT = backend.write(frame, {})
-        return whole
-    model = _fit(columns, random_state=random_state, preset=preset, **options)
-    return model._fill(backend, frame, columns)  # noqa: SLF001  # what is read once is enough
+    codec = TableCodec.learn(columns)
+    if any(column.missing.any() and codec.knows(column.name) for column in columns):
+        model = _train(columns, codec, settings, seed)
+        return model._fill(backend, frame, columns)  # noqa: SLF001  # the columns are read already
+    _warn_of_holes(codec, columns)
+    whole: FrameT = backend.write(frame, {})
+    return whole
 
 
 def _read(backend: frames.Backend, frame: Any) -> list[Column]:
     names = backend.columns(frame)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ValueError(f"columns are matched by name, but these stand more than once: {twice!r}")
+        raise ValueError(
+            f"columns are matched by name, but these stand more than once: {twice!r}; rename them"
+        )
     return [backend.read(frame, position) for position in range(len(names))]
 
 
-def _fit(columns: Sequence[Column], *, random_state: int | None, preset: str, **options: Any) -> Imputer:
+def _train(columns: Sequence[Column], codec: TableCodec, settings: Settings, seed: int) -> Imputer:
     from simpdm_frames.engine import Engine  # noqa: PLC0415  # torch is slow to import
 
-    settings = find_preset(preset).override(**options)
-    seed = secrets.randbits(63) if random_state is None else random_state
-    codec = TableCodec.learn(columns)
+    if not codec.layout.n_columns:
+        reasons = "; ".join(f"{name!r}: {why}" for name, why in codec.left.items())
+        raise ValueError(
+            f"there is no column that a model could be fit to ({reasons or 'the frame has none'})"
+        )
     return Imputer(codec, Engine.fit(codec.encode(columns), settings, seed=seed))
+
+
+def _seed(random_state: int | None) -> int:
+    if random_state is None:
+        return secrets.randbits(63)
+    try:
+        seed = operator.index(random_state)  # numpy's integers are welcome
+    except TypeError:
+        seed = -1
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"random_state must be None or from 0 to 2^63 - 1, got {random_state!r}")
+    return seed
+
+
+def _warn_of_holes(codec: TableCodec, columns: Sequence[Column]) -> None:
+    unfilled = [
+        f"{describe([(column.name, column.dtype)])}: {codec.why_left(column.name)}"
+        for column in columns
+        if column.missing.any() and not codec.knows(column.name)
+    ]
+    if unfilled:
+        warn(f"holes are left in {'; '.join(unfilled)}", UnfilledColumnsWarning)

@@ -1,3 +1,4 @@
+import functools
 import subprocess
 import sys
 import warnings
@@ -8,54 +9,119 @@ import pytest
 
 import simpdm_frames
 from simpdm_frames import demo
-from simpdm_frames.errors import ColumnsDifferError, UnfilledColumnsWarning
+from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError, UnfilledColumnsWarning
 
 QUICK = {"random_state": 0, "steps": 20, "width": 16}
 TRUTH, HOLES = demo.make_table(n_rows=80)
 MODEL = HOLES.simpdm.fit(**QUICK)
 
 
+assert_same = functools.partial(pd.testing.assert_frame_equal, check_exact=True)
+
+
 def test_only_holes_change():
     before = HOLES.copy()
     done = HOLES.simpdm.fit_impute(**QUICK)
-    pd.testing.assert_frame_equal(HOLES, before)
+    assert_same(HOLES, before)
     assert not done.isna().any(axis=None)
-    pd.testing.assert_frame_equal(done.where(HOLES.notna()), HOLES.where(HOLES.notna()))
+    assert_same(done.where(HOLES.notna()), HOLES.where(HOLES.notna()))
     assert (done.dtypes == HOLES.dtypes).all()
     pd.testing.assert_index_equal(done.index, HOLES.index)
 
 
 def test_accessor_function_and_model_agree():
     done = HOLES.simpdm.fit_impute(**QUICK)
-    pd.testing.assert_frame_equal(HOLES.pipe(simpdm_frames.fit_impute, **QUICK), done)
-    pd.testing.assert_frame_equal(MODEL.impute(HOLES), done)
-    pd.testing.assert_frame_equal(HOLES.simpdm.impute(MODEL), done)
+    assert_same(HOLES.pipe(simpdm_frames.fit_impute, **QUICK), done)
+    assert_same(MODEL.impute(HOLES), done)
+    assert_same(HOLES.simpdm.impute(MODEL), done)
+    assert_same(simpdm_frames.impute(HOLES, MODEL), done)
 
 
 def test_rows_are_filled_alike_wherever_they_stand():
     done = MODEL.impute(HOLES)
     shuffled = HOLES.sample(frac=0.5, random_state=1)
-    pd.testing.assert_frame_equal(MODEL.impute(shuffled), done.loc[shuffled.index])
+    assert_same(MODEL.impute(shuffled), done.loc[shuffled.index])
 
 
 def test_columns_in_another_order_come_back_in_that_order():
     turned = HOLES[HOLES.columns[::-1]]
-    pd.testing.assert_frame_equal(MODEL.impute(turned)[HOLES.columns], MODEL.impute(HOLES))
+    assert_same(MODEL.impute(turned)[HOLES.columns], MODEL.impute(HOLES))
 
 
 def test_a_complete_frame_comes_back_equal_without_training():
     done = TRUTH.simpdm.fit_impute(steps=10**8)
-    pd.testing.assert_frame_equal(done, TRUTH)
+    assert_same(done, TRUTH)
     assert done is not TRUTH
 
 
-def test_columns_that_keep_holes_are_named_in_one_warning_at_the_callers_line():
+def test_options_are_checked_even_when_nothing_is_to_do():
+    with pytest.raises(TypeError, match="did you mean 'steps'"):
+        TRUTH.simpdm.fit_impute(stepz=3)
+    with pytest.raises(ValueError, match=r"random_state must be .*got 1\.5"):
+        TRUTH.simpdm.fit_impute(random_state=1.5)
+    assert len(HOLES.simpdm.fit(**{**QUICK, "random_state": np.int64(0)}).loss_curve_) == 20
+
+
+CALLS = {
+    "accessor fit_impute": lambda frame: frame.simpdm.fit_impute(**QUICK),
+    "accessor impute": lambda frame: frame.simpdm.impute(MODEL),
+    "function fit_impute": lambda frame: simpdm_frames.fit_impute(frame, **QUICK),
+    "function impute": lambda frame: simpdm_frames.impute(frame, MODEL),
+    "model": MODEL.impute,
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
+def test_columns_that_keep_holes_are_named_in_one_warning_at_the_callers_line(call):
     frame = HOLES.assign(empty=np.nan, lists=[[1], None] * 40)
     with pytest.warns(UnfilledColumnsWarning, match=r"'empty' \(float64\).*'lists' \(object\)") as caught:
-        done = frame.simpdm.fit_impute(**QUICK)
+        done = call(frame)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert done["empty"].isna().all()
+
+
+def test_nothing_is_trained_when_no_hole_can_be_filled():
+    frame = TRUTH.assign(empty=np.nan)
+    with pytest.warns(UnfilledColumnsWarning, match="'empty'"):
+        done = frame.simpdm.fit_impute(steps=10**8)
+    assert_same(done, frame)
+
+
+def test_a_frame_without_a_column_to_learn_from_is_refused_with_reasons():
+    with pytest.raises(ValueError, match="'empty': it has no observed cell"):
+        pd.DataFrame({"empty": [np.nan, np.nan]}).simpdm.fit()
+    with pytest.raises(ValueError, match="the frame has none"):
+        pd.DataFrame(index=range(5)).simpdm.fit()
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        HOLES.head(1).simpdm.fit()
+
+
+def test_integers_that_became_floats_keep_their_origin():
+    years = pd.DataFrame({"year": np.arange(2000, 2040), "half": np.arange(40) // 20})
+    model = years.simpdm.fit(**QUICK)
+    filled = model.impute(pd.DataFrame({"year": [2005, np.nan, 2010], "half": [0, 1, np.nan]}))
+    assert 2000 <= filled["year"][1] <= 2039
+    assert filled["year"][1] % 1 == 0
+    assert filled["half"][2] in {0, 1}
+
+
+def test_dates_of_another_unit_are_the_same_dates():
+    dates = pd.DataFrame({"day": pd.date_range("2020", periods=40).as_unit("ns"), "x": np.arange(40.0)})
+    model = dates.simpdm.fit(**QUICK)
+    holes = dates.assign(day=dates["day"].where(dates.index % 3 > 0))
+    fine = model.impute(holes)
+    coarse = model.impute(holes.astype({"day": "datetime64[s]"}))
+    assert coarse["day"].dtype == "datetime64[s]"
+    assert (coarse["day"] == fine["day"]).all()
+    with pytest.raises(MeaningDiffersError, match=r"'day' was a date .* date with time zone"):
+        model.impute(holes.assign(day=holes["day"].dt.tz_localize("UTC")))
+
+
+def test_one_row_with_nothing_in_a_column_is_filled():
+    model = pd.DataFrame({"x": [1.5, 2.5] * 20, "w": ["a", "b"] * 20}).simpdm.fit(**QUICK)
+    assert model.impute(pd.DataFrame({"x": [1.5], "w": [None]}))["w"][0] in {"a", "b"}
+    assert 1.5 <= model.impute(pd.DataFrame({"x": [None], "w": ["a"]}, dtype=object))["x"][0] <= 2.5
 
 
 def test_an_extra_column_with_holes_is_named():

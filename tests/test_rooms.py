@@ -45,9 +45,7 @@ def imports(source, name):
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
             module = ".".join(filter(None, [base, node.module]))
-            yield from (
-                f"{module}.{alias.name}" if module == "simpdm_frames" else module for alias in node.names
-            )
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def room_of(name):
@@ -57,19 +55,18 @@ def room_of(name):
 def violations(name, source):
     """Name each import of a module that its room does not allow."""
     ours, outside = RULES[room_of(name)]
+    siblings = {f"frames.{library}" for library in LIBRARIES} - {name}
     for target in imports(source, name):
         top, _, rest = target.partition(".")
         if top != "simpdm_frames":
-            if top not in STANDARD | outside or (
-                room_of(name) == "frames." and top in LIBRARIES - {name.split(".")[1]}
-            ):
+            of_a_sibling = room_of(name) == "frames." and f"frames.{top}" in siblings
+            if top not in STANDARD | outside or of_a_sibling:
                 yield target
             continue
-        known = rest if rest in RULES else rest.split(".")[0]
-        known = known + "." if known + "." in RULES else known if known in RULES else ""
-        if known not in ours or (
-            name in {"frames.pandas", "frames.polars"} and rest in {"frames.pandas", "frames.polars"}
-        ):
+        first = rest.split(".")[0]
+        room = next((known for known in (first + ".", first) if known in RULES), "")
+        enters_a_sibling = name.startswith("frames.") and ".".join(rest.split(".")[:2]) in siblings
+        if room not in ours or enters_a_sibling:
             yield target
 
 
@@ -91,6 +88,8 @@ def test_a_module_imports_only_what_its_room_allows(name, path):
         ("frames.pandas", "import torch"),
         ("frames.pandas", "import polars"),
         ("frames.pandas", "from simpdm_frames.frames.polars import read"),
+        ("frames.polars", "from simpdm_frames.frames import pandas"),
+        ("frames.polars", "from . import pandas"),
         ("frames.pandas", "from simpdm_frames.codecs.table import Codec"),
         ("encoded", "from simpdm_frames.column import Column"),
         ("column", "import torch"),

@@ -27,13 +27,15 @@ class DiscreteCodec:
     [1]
     """
 
+    dtype: str
+    meaning: str
     levels: tuple[Hashable, ...]
 
     @classmethod
     def learn(cls, column: Column) -> DiscreteCodec:
         """Learn the labels that are observed."""
         used = np.unique(column.values[~column.missing]).tolist()
-        return cls(tuple(column.levels[int(code)] for code in used))
+        return cls(column.dtype, column.meaning, tuple(column.levels[int(code)] for code in used))
 
     def encode(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Give codes, and where there is none: at holes and at labels that were never seen."""
@@ -41,7 +43,7 @@ class DiscreteCodec:
         known = {(type(label), label): code for code, label in enumerate(self.levels)}
         codes_of_levels = [known.get((type(label), label), -1) for label in column.levels]
         lookup = np.array([*codes_of_levels, -1], dtype=np.int64)
-        codes = lookup[np.where(column.missing, -1, column.values)]
+        codes = lookup[np.where(column.missing, -1, column.values).astype(np.int64)]
         return codes.clip(0), codes < 0
 
     def decode(self, rows: NDArray[np.int64], probabilities: NDArray[np.floating]) -> Filling:

@@ -11,7 +11,7 @@ from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.discrete import DiscreteCodec
 from simpdm_frames.column import Column, Filling, Kind
 from simpdm_frames.encoded import Completed, Encoded, Layout
-from simpdm_frames.errors import ColumnsDifferError, describe
+from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError, describe
 
 __all__ = ["TableCodec"]
 
@@ -37,7 +37,7 @@ class TableCodec:
         left: dict[Hashable, str] = {}
         for column in columns:
             if column.kind is Kind.OPAQUE:
-                left[column.name] = "its dtype cannot be modelled"
+                left[column.name] = "its dtype cannot be modelled, so convert or fill it yourself"
             elif column.missing.all():
                 left[column.name] = "it has no observed cell"
             elif column.kind is Kind.CONTINUOUS:
@@ -54,9 +54,13 @@ class TableCodec:
         """The shape that the engine works on."""
         return Layout(len(self.numbers), tuple(len(codec.levels) for codec in self.categories.values()))
 
+    def knows(self, name: Hashable) -> bool:
+        """Tell whether a column is modelled."""
+        return name in self.numbers or name in self.categories
+
     def why_left(self, name: Hashable) -> str:
         """Say why a column is not filled."""
-        return self.left.get(name, "it was not there when the model was fit")
+        return self.left.get(name, "it was not there when the model was fit, so fit again to fill it")
 
     def encode(self, columns: Sequence[Column]) -> Encoded:
         """Turn columns into numbers and codes, matched by name."""
@@ -86,26 +90,38 @@ class TableCodec:
                 continue
             if column.name in self.numbers:
                 estimate = completed.numbers[rows, places[column.name]]
-                fillings[position] = self.numbers[column.name].decode(rows, estimate)
+                fillings[position] = self.numbers[column.name].decode(column, rows, estimate)
             elif column.name in self.categories:
                 fillings[position] = self.categories[column.name].decode(rows, heads[column.name][rows])
         return fillings
 
     def _refuse_others(self, by_name: Mapping[Hashable, Column]) -> None:
-        lost = [name for name in [*self.numbers, *self.categories] if name not in by_name]
+        codecs: dict[Hashable, ContinuousCodec | DiscreteCodec] = {**self.numbers, **self.categories}
+        lost = [(name, codec.dtype) for name, codec in codecs.items() if name not in by_name]
         if lost:
-            raise ColumnsDifferError(f"the model needs the columns {lost!r}, which the frame lacks")
+            raise ColumnsDifferError(
+                f"the frame lacks columns that the model needs: {describe(lost)}; add them, with holes if "
+                "nothing is known, or fit a model without them"
+            )
         changed = [
-            (name, by_name[name].dtype)
-            for kind, names in ((Kind.CONTINUOUS, self.numbers), (Kind.DISCRETE, self.categories))
-            for name in names
-            if by_name[name].kind is not kind
+            f"{name!r} was a {codec.meaning} ({codec.dtype}), now it is {_what(by_name[name])}"
+            for name, codec in codecs.items()
+            if not _can_stand_for(by_name[name], codec)
         ]
         if changed:
-            raise ColumnsDifferError(
-                f"the model was fit when {describe(changed)} meant something else: convert to the "
-                "dtype of the fit, or fit again"
+            raise MeaningDiffersError(
+                f"columns mean something else than at the fit: {'; '.join(changed)}; convert them, or fit again"
             )
+
+
+def _can_stand_for(column: Column, codec: ContinuousCodec | DiscreteCodec) -> bool:
+    if column.kind is Kind.BLANK:
+        return codec.meaning in {"number", "label"}  # what a column that holds anything can be given
+    return column.meaning == codec.meaning
+
+
+def _what(column: Column) -> str:
+    return f"blank ({column.dtype})" if column.kind is Kind.BLANK else f"a {column.meaning} ({column.dtype})"
 
 
 def _refuse_infinite(column: Column) -> None:

@@ -10,8 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Grid, Kind
+from simpdm_frames.errors import HolesLeftError, describe
 
 __all__ = ["columns", "matches", "read", "register", "write"]
+
+_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+_DAY = 86_400 * 10**9
 
 
 def matches(frame: object) -> bool:
@@ -29,20 +33,29 @@ def read(frame: Any, position: int) -> Column:
     series = frame.iloc[:, position]
     missing = series.isna().to_numpy(dtype=bool)
     name, dtype = frame.columns[position], str(series.dtype)
+    if series.dtype == object and missing.all():
+        return Column(name, dtype, Kind.BLANK, missing, np.zeros(len(missing)))
     if _is_discrete(series):
-        codes, labels = _codes(series)
-        return Column(name, dtype, Kind.DISCRETE, missing, codes, levels=tuple(labels))
-    whole = _whole_numbers(series)
-    if whole is not None:
-        seen, grid = whole
-        origin = int(seen.min()) if len(seen) else 0
-        values = np.zeros(len(series))
-        values[~missing] = (seen - np.array(origin, dtype=seen.dtype)).astype(np.float64)
-        return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, _from_origin(grid, origin))
+        codes, levels = _codes(series)
+        return Column(name, dtype, Kind.DISCRETE, missing, codes, levels=levels, meaning="label")
+    if _is_integer(series):
+        seen = series.dropna().to_numpy(dtype=_storage(series))
+        values, origin = _from_lowest(seen, missing)
+        bounds = np.iinfo(seen.dtype)
+        grid = Grid(1.0, float(bounds.min - origin), float(bounds.max - origin))
+        return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid)
+    if _is_time(series):
+        tick = _NANOSECONDS[series.dt.unit]
+        values, origin = _from_lowest(series.dropna().array.asi8, missing)
+        grid = Grid(_time_step(series, tick))
+        return Column(
+            name, dtype, Kind.CONTINUOUS, missing, values * tick, origin * tick, grid, meaning=_time(series)
+        )
     if _is_real(series):
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        missing = missing | np.isnan(values)  # nullable floats can hold a NaN that is no hole to pandas
         return Column(name, dtype, Kind.CONTINUOUS, missing, values, grid=_grid_of_reals(series, values))
-    return Column(name, dtype, Kind.OPAQUE, missing)
+    return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
 
 
 def write(frame: Any, fillings: Mapping[int, Filling]) -> Any:
@@ -51,6 +64,11 @@ def write(frame: Any, fillings: Mapping[int, Filling]) -> Any:
     for position, filling in fillings.items():
         series = frame.iloc[:, position].copy()
         series.iloc[filling.rows] = _native(series, filling)
+        if series.isna().any():
+            what = describe([(frame.columns[position], str(series.dtype))])
+            raise HolesLeftError(
+                f"{what} cannot hold what the model would fill in; convert it to a wider dtype"
+            )
         done.isetitem(position, series)
     return done
 
@@ -66,19 +84,21 @@ def _is_discrete(series: Any) -> bool:
         return True
     if series.dtype == object:
         return pd.api.types.infer_dtype(series, skipna=True) in {"string", "boolean"}
+    if isinstance(series.dtype, pd.SparseDtype):
+        return False
     return bool(pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_string_dtype(series.dtype))
 
 
-def _codes(series: Any) -> tuple[NDArray[np.int64], list[Hashable]]:
+def _codes(series: Any) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
     """Positions and labels of the levels, in an order that does not depend on the rows."""
     if isinstance(series.dtype, pd.CategoricalDtype):
         # Unused levels are not drawn: only what was observed can be a fill.
         labels = list(series.cat.categories)
         codes = series.cat.codes.to_numpy(dtype=np.int64)
         used = np.unique(codes[codes >= 0])
-        return np.searchsorted(used, codes.clip(0)), [_plain(labels[code]) for code in used]
+        return np.searchsorted(used, codes.clip(0)), tuple(_plain(labels[code]) for code in used)
     codes, labels = pd.factorize(series, sort=True)
-    return codes.astype(np.int64), [_plain(label) for label in labels]
+    return codes.astype(np.int64), tuple(_plain(label) for label in labels)
 
 
 def _plain(label: Any) -> Hashable:
@@ -86,18 +106,22 @@ def _plain(label: Any) -> Hashable:
     return value
 
 
-def _whole_numbers(series: Any) -> tuple[NDArray[Any], Grid] | None:
-    """Observed cells of a dtype that counts in whole units, exact, and where they may lie."""
-    seen = series.dropna()
-    if pd.api.types.is_integer_dtype(series.dtype):
-        # int8, Int8 and Arrow's int8 name their numpy counterpart in three ways.
-        storage = getattr(series.dtype, "numpy_dtype", series.dtype)
-        bounds = np.iinfo(storage)
-        return seen.to_numpy(dtype=storage), Grid(1.0, bounds.min, bounds.max)
-    if _is_time(series):
-        ticks = seen.array.asi8
-        return ticks, Grid(_tick_step(series, ticks), -(2**63) + 1, 2**63 - 1)  # -2^63 is NaT
-    return None
+def _storage(series: Any) -> np.dtype[Any]:
+    """The numpy dtype behind int8, Int8 and Arrow's int8, which name it in three ways."""
+    dtype: np.dtype[Any] = np.dtype(getattr(series.dtype, "numpy_dtype", series.dtype))
+    return dtype
+
+
+def _is_integer(series: Any) -> bool:
+    return not isinstance(series.dtype, pd.SparseDtype) and pd.api.types.is_integer_dtype(series.dtype)
+
+
+def _from_lowest(seen: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArray[np.float64], int]:
+    """Count whole numbers from the lowest one; unsigned, because the range may exceed int64."""
+    origin = int(seen.min()) if len(seen) else 0
+    values = np.zeros(len(missing))
+    values[~missing] = seen.astype(np.uint64) - np.uint64(origin % 2**64)
+    return values, origin
 
 
 def _is_time(series: Any) -> bool:
@@ -105,18 +129,20 @@ def _is_time(series: Any) -> bool:
     return isinstance(series.dtype, np.dtype | pd.DatetimeTZDtype) and series.dtype.kind in "mM"
 
 
-def _tick_step(series: Any, ticks: NDArray[np.int64]) -> float:
+def _time(series: Any) -> str:
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        return "date with time zone"
+    return "date" if series.dtype.kind == "M" else "duration"
+
+
+def _time_step(series: Any, tick: int) -> float:
     """One day for dates at midnight only, else one tick.
 
     A zone with summer time has days of unequal length, so only days that are whole in UTC count.
     """
-    day = int(np.timedelta64(1, "D") / np.timedelta64(1, series.dt.unit))
-    at_midnight = series.dtype.kind == "M" and len(ticks) > 0 and not (ticks % day).any()
-    return float(day) if at_midnight else 1.0
-
-
-def _from_origin(grid: Grid, origin: int) -> Grid:
-    return Grid(grid.step, grid.low - origin, grid.high - origin)
+    ticks = series.dropna().array.asi8
+    at_midnight = series.dtype.kind == "M" and len(ticks) > 0 and not (ticks % (_DAY // tick)).any()
+    return float(_DAY if at_midnight else tick)
 
 
 def _is_real(series: Any) -> bool:
@@ -126,8 +152,7 @@ def _is_real(series: Any) -> bool:
 def _grid_of_reals(series: Any, values: NDArray[np.float64]) -> Grid:
     """Whole-number floats are integers that became floats because of their holes."""
     seen = values[np.isfinite(values)]
-    storage = np.dtype(getattr(series.dtype, "numpy_dtype", series.dtype))
-    bound = float(np.finfo(storage).max)
+    bound = float(np.finfo(_storage(series)).max)
     whole = len(seen) > 0 and bool((seen == np.round(seen)).all())
     return Grid(1.0 if whole else 0.0, -bound, bound)
 
@@ -135,17 +160,38 @@ def _grid_of_reals(series: Any, values: NDArray[np.float64]) -> Grid:
 def _native(series: Any, filling: Filling) -> Any:
     """Turn a filling into values of the column's own dtype."""
     if filling.levels:
-        labels = np.empty(len(filling.levels), dtype=object)
-        labels[:] = filling.levels
-        return pd.Series(labels[filling.values], dtype=series.dtype).array
+        return _labels(series, filling)
     if _is_real(series):
-        return pd.array(filling.values, dtype=series.dtype)
-    ticks = np.array([filling.origin + int(value) for value in filling.values], dtype=object)
+        return pd.array(filling.values + filling.origin, dtype=series.dtype)
+    if series.dtype == object:
+        return (filling.values + filling.origin).astype(object)
     if _is_time(series):
-        ticks = ticks.astype(np.int64)
-        unit = series.dt.unit
-        if isinstance(series.dtype, pd.DatetimeTZDtype):
-            stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]")).tz_localize("UTC")
-            return stamps.tz_convert(series.dtype.tz).array
-        return ticks.view(f"{series.dtype.kind}8[{unit}]")
-    return pd.array(ticks, dtype=series.dtype)
+        return _ticks(series, filling)
+    bounds = np.iinfo(_storage(series))
+    return pd.array(_exact(filling, bounds.min, bounds.max), dtype=series.dtype)
+
+
+def _labels(series: Any, filling: Filling) -> Any:
+    labels = np.empty(len(filling.levels), dtype=object)
+    labels[:] = filling.levels
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        codes = series.dtype.categories.get_indexer(pd.Index(labels))[filling.values]
+        return pd.Categorical.from_codes(codes, dtype=series.dtype)
+    return pd.Series(labels[filling.values], dtype=series.dtype).array
+
+
+def _ticks(series: Any, filling: Filling) -> Any:
+    unit = series.dt.unit
+    tick = _NANOSECONDS[unit]
+    lowest = -(2**63) + 1  # -2^63 itself is NaT
+    nanoseconds = _exact(filling, lowest * tick, (2**63 - 1) * tick)
+    ticks = np.array([value // tick for value in nanoseconds], dtype=np.int64)
+    if isinstance(series.dtype, pd.DatetimeTZDtype):
+        stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]")).tz_localize("UTC")
+        return stamps.tz_convert(series.dtype.tz).array
+    return ticks.view(f"{series.dtype.kind}8[{unit}]")
+
+
+def _exact(filling: Filling, low: int, high: int) -> list[int]:
+    """Add the origin in Python's integers: a float next to 2^63 would round past the bound."""
+    return [min(max(filling.origin + round(value), low), high) for value in filling.values.tolist()]

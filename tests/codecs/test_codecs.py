@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.discrete import DiscreteCodec
 from simpdm_frames.column import Column, Grid, Kind
 from simpdm_frames.encoded import Completed
-from simpdm_frames.errors import ColumnsDifferError
+from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError
 
 
 def number(values, *, missing=None, name="x", **rest):
@@ -20,14 +22,14 @@ def number(values, *, missing=None, name="x", **rest):
 def label(codes, levels, *, missing=None, name="y"):
     codes = np.array(codes)
     missing = np.zeros(len(codes), dtype=bool) if missing is None else np.array(missing)
-    return Column(name, "str", Kind.DISCRETE, missing, codes, levels=tuple(levels))
+    return Column(name, "str", Kind.DISCRETE, missing, codes, levels=tuple(levels), meaning="label")
 
 
 @given(st.lists(st.integers(-(2**20), 2**20), min_size=1), st.integers(-(2**62), 2**62))
 def test_decode_undoes_encode_on_the_grid(values, origin):
     column = number(values, origin=origin, grid=Grid(step=1.0))
     codec = ContinuousCodec.learn(column)
-    filling = codec.decode(np.arange(len(values)), codec.encode(column))
+    filling = codec.decode(column, np.arange(len(values)), codec.encode(column))
     np.testing.assert_array_equal(filling.values, column.values)
     assert filling.origin == origin
 
@@ -39,8 +41,9 @@ def test_decode_undoes_encode_on_the_grid(values, origin):
 )
 def test_fills_lie_on_the_grid_and_inside_the_observed_range(values, estimates, step):
     values = np.round(np.array(values) / step) * step if step else np.array(values)
-    codec = ContinuousCodec.learn(number(values, grid=Grid(step=step)))
-    filled = codec.decode(np.arange(len(estimates)), np.array(estimates)).values
+    column = number(values, grid=Grid(step=step))
+    codec = ContinuousCodec.learn(column)
+    filled = codec.decode(column, np.arange(len(estimates)), np.array(estimates)).values
     assert filled.min() >= values.min()
     assert filled.max() <= values.max()
     if step:
@@ -53,14 +56,29 @@ def test_the_scale_is_learnt_from_observed_cells_only():
 
 
 def test_a_constant_column_is_filled_with_its_constant():
-    codec = ContinuousCodec.learn(number([3.0, 3.0]))
-    assert codec.encode(number([3.0])).tolist() == [0.0]
-    assert codec.decode(np.array([0]), np.array([0.7])).values.tolist() == [3.0]
+    column = number([3.0, 3.0])
+    codec = ContinuousCodec.learn(column)
+    assert codec.encode(column).tolist() == [0.0, 0.0]
+    assert codec.decode(column, np.array([0]), np.array([0.7])).values.tolist() == [3.0]
 
 
 def test_another_origin_is_the_same_value():
     codec = ContinuousCodec.learn(number([0.0, 10.0], origin=100))
     assert codec.encode(number([5.0], origin=100)) == codec.encode(number([2.0], origin=103))
+
+
+def test_fills_lie_on_the_coarser_grid_of_fit_and_column():
+    whole = number([0.0, 10.0], origin=2000, grid=Grid(step=1.0))
+    real = number([0.5, 9.5])
+    into_real = ContinuousCodec.learn(whole).decode(real, np.array([0]), np.array([0.13]))
+    assert into_real.origin + into_real.values[0] == 2006
+    into_whole = ContinuousCodec.learn(real).decode(whole, np.array([0, 1]), np.array([0.13, 5.0]))
+    assert (into_whole.origin + into_whole.values).tolist() == [6, 9]
+
+
+def test_an_outlier_counts_as_far_out():
+    codec = ContinuousCodec.learn(number([0.0, 1.0]))
+    assert np.isfinite(codec.encode(number([1e300, -1e300, 0.5]))).all()
 
 
 def test_labels_are_matched_by_value_and_type_not_by_code():
@@ -119,10 +137,20 @@ def test_too_many_levels_are_left():
 
 def test_a_frame_that_does_not_fit_is_refused_by_column():
     codec = TableCodec.learn(columns())
-    with pytest.raises(ColumnsDifferError, match=r"'y'.*lacks"):
+    with pytest.raises(ColumnsDifferError, match=r"lacks .*'y' \(str\); add"):
         codec.encode([number([1.0])])
-    with pytest.raises(ColumnsDifferError, match=r"'y' \(float64\)"):
+    with pytest.raises(MeaningDiffersError, match=r"'y' was a label \(str\), now it is a number \(float64\)"):
         codec.encode([number([1.0]), number([1.0], name="y")])
+    dated = replace(number([1.0]), meaning="date", dtype="datetime64[ns]")
+    with pytest.raises(MeaningDiffersError, match=r"'x' was a number .* a date \(datetime64\[ns\]\)"):
+        codec.encode([dated, label([0], ["p"])])
+
+
+def test_a_blank_column_can_stand_for_numbers_and_labels():
+    codec = TableCodec.learn(columns())
+    blank = [Column(name, "object", Kind.BLANK, np.array([True]), np.zeros(1)) for name in ("x", "y")]
+    encoded = codec.encode(blank)
+    assert encoded.missing.tolist() == [[True, True]]
 
 
 def test_infinite_values_are_refused_by_column():

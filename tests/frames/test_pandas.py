@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from simpdm_frames.column import Filling, Kind
-from simpdm_frames.errors import UnknownFrameError
+from simpdm_frames.errors import HolesLeftError, UnknownFrameError
 from simpdm_frames.frames import backend_of
 from simpdm_frames.frames import pandas as backend
 
@@ -39,6 +39,8 @@ OPAQUE = {
     "lists": pd.Series([[k] for k in whole], dtype=object),
     "mixed": pd.Series([1, "a", 2, "b", 3, "c"], dtype=object),
     "complex": pd.Series(whole * 1j),
+    "sparse": pd.Series(pd.arrays.SparseArray(whole.astype(float))),
+    "sparse integers": pd.Series(pd.arrays.SparseArray(whole)),
 }
 
 
@@ -50,9 +52,9 @@ def ids(cases):
     return pytest.mark.parametrize("series", cases.values(), ids=cases.keys())
 
 
-def refill(column, codec_values):
+def refill(column, values):
     """Write a column's own values into its holes, as a model that knows the truth would."""
-    return Filling(np.flatnonzero(HOLES), codec_values[HOLES], column.origin, column.levels)
+    return Filling(np.flatnonzero(HOLES), values[HOLES], column.origin, column.levels)
 
 
 @ids(CONTINUOUS)
@@ -77,7 +79,7 @@ def test_labels_are_read_and_filled_in_their_own_dtype(series):
     np.testing.assert_array_equal(column.missing, HOLES)
     assert "unused" not in column.levels
     done = backend.write(frame, {0: refill(complete, complete.values)})
-    pd.testing.assert_series_equal(done["x"], series, check_names=False)
+    pd.testing.assert_series_equal(done["x"], series, check_names=False, check_exact=True)
 
 
 @ids(OPAQUE)
@@ -92,7 +94,41 @@ def test_whole_number_floats_lie_on_a_grid_of_whole_numbers():
 
 def test_dates_at_midnight_lie_on_a_grid_of_days():
     assert backend.read(with_holes(CONTINUOUS["datetime64[ns]"]), 0).grid.step == 86_400 * 10**9
-    assert backend.read(with_holes(CONTINUOUS["datetime64[us]"]), 0).grid.step == 1
+    assert backend.read(with_holes(CONTINUOUS["datetime64[us]"]), 0).grid.step == 1000
+
+
+def test_units_of_time_do_not_matter_at_the_door():
+    fine, coarse = (backend.read(with_holes(pd.Series(hours.as_unit(unit))), 0) for unit in ("ns", "s"))
+    assert fine.origin == coarse.origin
+    np.testing.assert_array_equal(fine.values, coarse.values)
+
+
+def test_integers_over_the_whole_range_are_counted_from_the_lowest():
+    frame = pd.DataFrame({"x": pd.Series([-(2**63), 0, 2**63 - 1, None], dtype="Int64")})
+    column = backend.read(frame, 0)
+    assert column.values[:3].tolist() == [0.0, 2.0**63, 2.0**64]
+    done = backend.write(frame, {0: Filling(np.array([3]), np.array([2.0**64]), column.origin)})
+    assert done["x"].tolist() == [-(2**63), 0, 2**63 - 1, 2**63 - 1]
+
+
+def test_a_nan_in_a_nullable_float_is_a_hole():
+    values = pd.array([0.0, 1.0, 2.5, None], dtype="Float64")
+    frame = pd.DataFrame({"x": values / pd.array([0.0, 1.0, 1.0, 1.0], dtype="Float64")})
+    assert backend.read(frame, 0).missing.tolist() == [True, False, False, True]
+
+
+def test_a_column_of_nothing_is_blank_and_takes_anything():
+    frame = pd.DataFrame({"x": pd.Series([None, None], dtype=object)})
+    assert backend.read(frame, 0).kind is Kind.BLANK
+    rows = np.array([0, 1])
+    assert backend.write(frame, {0: Filling(rows, rows, levels=("a", "b"))})["x"].tolist() == ["a", "b"]
+    assert backend.write(frame, {0: Filling(rows, rows + 0.5, 10)})["x"].tolist() == [10.5, 11.5]
+
+
+def test_a_fill_that_the_dtype_cannot_hold_is_a_named_error():
+    frame = pd.DataFrame({"x": pd.Categorical(["a", None])})
+    with pytest.raises(HolesLeftError, match=r"'x' \(category\)"):
+        backend.write(frame, {0: Filling(np.array([1]), np.array([0]), levels=("stranger",))})
 
 
 def test_the_bounds_of_the_dtype_are_relative_to_the_origin():
