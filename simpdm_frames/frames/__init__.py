@@ -16,7 +16,7 @@ from simpdm_frames.frames.base import Backend
 
 __all__ = ["Backend", "backend_of", "register"]
 
-_LIBRARIES = ("pandas",)
+_LIBRARIES = ("pandas", "polars")
 
 
 def backend_of(frame: object) -> Backend:

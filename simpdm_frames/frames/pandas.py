@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Grid, Kind
 from simpdm_frames.errors import HolesLeftError, describe
+from simpdm_frames.frames.exact import DAY, NANOSECONDS, fill_ticks, fill_whole
 
 __all__ = ["columns", "matches", "read", "register", "write"]
-
-_NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
-_DAY = 86_400 * 10**9
 
 
 def matches(frame: object) -> bool:
@@ -45,7 +43,7 @@ def read(frame: Any, position: int) -> Column:
         grid = Grid(1.0, float(bounds.min - origin), float(bounds.max - origin))
         return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid)
     if _is_time(series):
-        tick = _NANOSECONDS[series.dt.unit]
+        tick = NANOSECONDS[series.dt.unit]
         values, origin = _from_lowest(series.dropna().array.asi8, missing)
         grid = Grid(_time_step(series, tick))
         return Column(
@@ -141,8 +139,8 @@ def _time_step(series: Any, tick: int) -> float:
     A zone with summer time has days of unequal length, so only days that are whole in UTC count.
     """
     ticks = series.dropna().array.asi8
-    at_midnight = series.dtype.kind == "M" and len(ticks) > 0 and not (ticks % (_DAY // tick)).any()
-    return float(_DAY if at_midnight else tick)
+    at_midnight = series.dtype.kind == "M" and len(ticks) > 0 and not (ticks % (DAY // tick)).any()
+    return float(DAY if at_midnight else tick)
 
 
 def _is_real(series: Any) -> bool:
@@ -168,7 +166,7 @@ def _native(series: Any, filling: Filling) -> Any:
     if _is_time(series):
         return _ticks(series, filling)
     bounds = np.iinfo(_storage(series))
-    return pd.array(_exact(filling, bounds.min, bounds.max), dtype=series.dtype)
+    return pd.array(fill_whole(filling, bounds.min, bounds.max), dtype=series.dtype)
 
 
 def _labels(series: Any, filling: Filling) -> Any:
@@ -182,16 +180,8 @@ def _labels(series: Any, filling: Filling) -> Any:
 
 def _ticks(series: Any, filling: Filling) -> Any:
     unit = series.dt.unit
-    tick = _NANOSECONDS[unit]
-    lowest = -(2**63) + 1  # -2^63 itself is NaT
-    nanoseconds = _exact(filling, lowest * tick, (2**63 - 1) * tick)
-    ticks = np.array([value // tick for value in nanoseconds], dtype=np.int64)
+    ticks = np.array(fill_ticks(filling, NANOSECONDS[unit]), dtype=np.int64)
     if isinstance(series.dtype, pd.DatetimeTZDtype):
         stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]")).tz_localize("UTC")
         return stamps.tz_convert(series.dtype.tz).array
     return ticks.view(f"{series.dtype.kind}8[{unit}]")
-
-
-def _exact(filling: Filling, low: int, high: int) -> list[int]:
-    """Add the origin in Python's integers: a float next to 2^63 would round past the bound."""
-    return [min(max(filling.origin + round(value), low), high) for value in filling.values.tolist()]
