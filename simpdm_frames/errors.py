@@ -9,6 +9,8 @@ from types import FrameType
 
 __all__ = [
     "ColumnsDifferError",
+    "GpuUnavailableError",
+    "GpuUnavailableWarning",
     "HolesLeftError",
     "MeaningDiffersError",
     "UnfilledColumnsWarning",
@@ -30,6 +32,14 @@ class MeaningDiffersError(TypeError):
 
 class HolesLeftError(RuntimeError):
     """A column that should have been filled still has holes."""
+
+
+class GpuUnavailableError(RuntimeError):
+    """The device that was required is not there."""
+
+
+class GpuUnavailableWarning(UserWarning):
+    """A GPU was wished for but is not there; the CPU does the work."""
 
 
 class UnfilledColumnsWarning(UserWarning):

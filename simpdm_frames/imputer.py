@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simpdm_frames import frames
 from simpdm_frames.codecs import TableCodec
 from simpdm_frames.column import Column
-from simpdm_frames.errors import UnfilledColumnsWarning, describe, warn
+from simpdm_frames.errors import (
+    GpuUnavailableError,
+    GpuUnavailableWarning,
+    UnfilledColumnsWarning,
+    describe,
+    warn,
+)
 from simpdm_frames.frames import register
-from simpdm_frames.settings import Settings
+from simpdm_frames.settings import choose_device
 from simpdm_frames.settings import preset as find_preset
 
 if TYPE_CHECKING:  # torch is imported when a fit begins, not when the package is
@@ -66,21 +72,34 @@ class Imputer:
         )
 
 
-def fit(frame: Any, *, random_state: int | None = None, preset: str = "default", **options: Any) -> Imputer:
+def fit(
+    frame: Any,
+    *,
+    random_state: int | None = None,
+    gpu: bool | str = "auto",
+    device: str | None = None,
+    preset: str = "default",
+    **options: Any,
+) -> Imputer:
     """Fit a model to the observed cells of a frame.
 
     Parameters
     ----------
     random_state
         Makes the fit and its fills repeatable.
+    gpu
+        ``"auto"`` takes a GPU if there is one. True warns if there is none, ``"require"`` raises. False
+        stays on the CPU.
+    device
+        A device by torch's name, such as ``"cuda:1"``, instead of ``gpu``.
     preset
         Name of the settings to start from: ``"default"``, ``"fast"`` or ``"paper"``.
     **options
         Settings by name that replace those of the preset, such as ``steps=500``.
     """
-    settings, seed = find_preset(preset).override(**options), _seed(random_state)
+    training = _Training(random_state, gpu, device, preset, options)
     columns = _read(frames.backend_of(frame), frame)
-    return _train(columns, TableCodec.learn(columns), settings, seed)
+    return training.run(columns, TableCodec.learn(columns))
 
 
 def impute(frame: FrameT, model: Imputer) -> FrameT:
@@ -89,19 +108,58 @@ def impute(frame: FrameT, model: Imputer) -> FrameT:
 
 
 def fit_impute(
-    frame: FrameT, *, random_state: int | None = None, preset: str = "default", **options: Any
+    frame: FrameT,
+    *,
+    random_state: int | None = None,
+    gpu: bool | str = "auto",
+    device: str | None = None,
+    preset: str = "default",
+    **options: Any,
 ) -> FrameT:
     """Fit a model to a frame and fill the frame's own holes; parameters are those of ``fit``."""
-    settings, seed = find_preset(preset).override(**options), _seed(random_state)
+    training = _Training(random_state, gpu, device, preset, options)
     backend = frames.backend_of(frame)
     columns = _read(backend, frame)
     codec = TableCodec.learn(columns)
     if any(column.missing.any() and codec.knows(column.name) for column in columns):
-        model = _train(columns, codec, settings, seed)
+        model = training.run(columns, codec)
         return model._fill(backend, frame, columns)  # noqa: SLF001  # the columns are read already
     _warn_of_holes(codec, columns)
     whole: FrameT = backend.write(frame, {})
     return whole
+
+
+class _Training:
+    """The options of a fit: checked at once, used when it comes to training."""
+
+    def __init__(
+        self,
+        random_state: int | None,
+        gpu: bool | str,
+        device: str | None,
+        preset: str,
+        options: dict[str, Any],
+    ) -> None:
+        self._settings = find_preset(preset).override(**options)
+        self._seed = _seed(random_state)
+        self._gpu, self._device = gpu, device
+
+    def run(self, columns: Sequence[Column], codec: TableCodec) -> Imputer:
+        if not codec.layout.n_columns:
+            reasons = "; ".join(f"{name!r}: {why}" for name, why in codec.left.items())
+            raise ValueError(
+                f"there is no column that a model could be fit to ({reasons or 'the frame has none'})"
+            )
+        from simpdm_frames.engine import Engine  # noqa: PLC0415  # torch is slow to import
+
+        device, complaint = choose_device(self._gpu, self._device)
+        if complaint and self._gpu is True:
+            warn(f"{complaint}; the model runs on the CPU", GpuUnavailableWarning)
+        elif complaint:
+            raise GpuUnavailableError(complaint)
+        return Imputer(
+            codec, Engine.fit(codec.encode(columns), self._settings, seed=self._seed, device=device)
+        )
 
 
 def _read(backend: frames.Backend, frame: Any) -> list[Column]:
@@ -112,17 +170,6 @@ def _read(backend: frames.Backend, frame: Any) -> list[Column]:
             f"columns are matched by name, but these stand more than once: {twice!r}; rename them"
         )
     return [backend.read(frame, position) for position in range(len(names))]
-
-
-def _train(columns: Sequence[Column], codec: TableCodec, settings: Settings, seed: int) -> Imputer:
-    from simpdm_frames.engine import Engine  # noqa: PLC0415  # torch is slow to import
-
-    if not codec.layout.n_columns:
-        reasons = "; ".join(f"{name!r}: {why}" for name, why in codec.left.items())
-        raise ValueError(
-            f"there is no column that a model could be fit to ({reasons or 'the frame has none'})"
-        )
-    return Imputer(codec, Engine.fit(codec.encode(columns), settings, seed=seed))
 
 
 def _seed(random_state: int | None) -> int:

@@ -1,4 +1,4 @@
-"""Every knob of the engine, validated once and frozen, and named presets of them."""
+"""Every knob of the engine, validated once and frozen, named presets of them, and the device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-__all__ = ["PAPER_DATASETS", "PRESETS", "Settings", "preset"]
+__all__ = ["PAPER_DATASETS", "PRESETS", "Settings", "choose_device", "preset"]
 
 Schedule = Literal["cosine", "linear"]
 Alignment = Literal["mse", "contrastive", "sinkhorn", "none"]
@@ -148,6 +148,63 @@ def preset(name: str, dataset: str | None = None) -> Settings:
         known = ", ".join(map(repr, PAPER_DATASETS))
         raise ValueError(f"the paper's authors published settings for {known}, not for {dataset!r}")
     return PAPER_DATASETS[dataset]
+
+
+def choose_device(gpu: bool | str = "auto", device: str | None = None) -> tuple[str, str]:
+    """Choose where a model runs, and say what was wished for but is not there.
+
+    Parameters
+    ----------
+    gpu
+        ``"auto"``: CUDA, then MPS, then the CPU. True or ``"require"``: a GPU. False: the CPU, without
+        a look at CUDA.
+    device
+        A device by torch's name, such as ``"cuda:1"``, instead of ``gpu``.
+
+    Returns
+    -------
+    name, complaint
+        The device, and why it is not the one asked for; empty where it is.
+
+    Examples
+    --------
+    >>> choose_device(gpu=False)
+    ('cpu', '')
+    """
+    if gpu not in (True, False, "auto", "require"):
+        raise ValueError(f"gpu must be True, False, 'auto' or 'require', got {gpu!r}")
+    if device is not None:
+        if gpu != "auto":
+            raise ValueError(f"pass gpu or device, not both: got gpu={gpu!r} and device={device!r}")
+        return device, _why_not(device)
+    if gpu is False:
+        return "cpu", ""
+    for name in ("cuda", "mps"):
+        if not _why_not(name):
+            return name, ""
+    return "cpu", "" if gpu == "auto" else _why_not("cuda")
+
+
+def _why_not(device: str) -> str:
+    """Say why a device cannot be used; nothing if it can."""
+    import torch  # noqa: PLC0415  # slow to import, and needed only now
+
+    try:
+        wanted = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"device must be a name such as 'cpu' or 'cuda:0', got {device!r}") from error
+    if wanted.type == "cuda":
+        if torch.version.cuda is None:
+            return "this build of torch has no CUDA; install one that has, as pytorch.org describes"
+        if not torch.cuda.is_available():
+            return "torch finds no NVIDIA GPU; nvidia-smi tells whether the driver does"
+        if (wanted.index or 0) >= torch.cuda.device_count():
+            return f"there is no {device}; torch finds {torch.cuda.device_count()} CUDA devices"
+    elif wanted.type == "mps":
+        return "" if torch.backends.mps.is_available() else "torch finds no Apple GPU"
+    elif wanted.type != "cpu":
+        return f"models run on 'cpu', 'cuda' or 'mps', not on {device!r}"
+    return ""
 
 
 def _check_integer(name: str, value: Any, low: int, high: int) -> None:

@@ -9,7 +9,13 @@ import pytest
 
 import simpdm_frames
 from simpdm_frames import demo
-from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError, UnfilledColumnsWarning
+from simpdm_frames.errors import (
+    ColumnsDifferError,
+    GpuUnavailableError,
+    GpuUnavailableWarning,
+    MeaningDiffersError,
+    UnfilledColumnsWarning,
+)
 
 QUICK = {"random_state": 0, "steps": 20, "width": 16}
 TRUTH, HOLES = demo.make_table(n_rows=80)
@@ -152,6 +158,19 @@ def test_the_model_describes_itself():
     assert repr(MODEL) == "<Imputer of 4 numbers and 3 categories, 20 steps on cpu>"
     assert len(MODEL.loss_curve_) == 20
     assert MODEL.device_ == "cpu"
+
+
+def test_a_gpu_that_is_not_there_is_warned_of_or_raised(monkeypatch):
+    monkeypatch.setattr("torch.version.cuda", None)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    with pytest.warns(GpuUnavailableWarning, match="no CUDA.* runs on the CPU") as caught:
+        done = HOLES.simpdm.fit_impute(gpu=True, **QUICK)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert_same(done, MODEL.impute(HOLES))
+    for wish in ({"gpu": "require"}, {"device": "cuda:0"}):
+        with pytest.raises(GpuUnavailableError, match="no CUDA"):
+            HOLES.simpdm.fit_impute(**wish, **QUICK)
 
 
 def test_importing_does_not_import_torch():

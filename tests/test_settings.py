@@ -4,7 +4,7 @@ import json
 import numpy as np
 import pytest
 
-from simpdm_frames.settings import PAPER_DATASETS, PRESETS, Settings, preset
+from simpdm_frames.settings import PAPER_DATASETS, PRESETS, Settings, choose_device, preset
 
 OUT_OF_RANGE = {
     "steps": [0, -1],
@@ -100,6 +100,47 @@ def test_the_published_settings():
         assert (s.steps, s.learning_rate, s.layers, s.width, s.alignment_weight, strengths) == row
         common = (s.diffusion_steps, s.schedule, s.mask_rate, s.decay, s.batch_size, s.draws)
         assert common == (10, "cosine", 0.3, "linear", 4096, 1)
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    """A machine without a GPU, whatever this one has."""
+    monkeypatch.setattr("torch.version.cuda", None)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_without_a_gpu_the_cpu_is_chosen_and_only_a_wish_complains():
+    assert choose_device() == choose_device("auto") == choose_device(gpu=False) == ("cpu", "")
+    assert choose_device(device="cpu") == ("cpu", "")
+    for wish in (True, "require"):
+        name, complaint = choose_device(wish)
+        assert name == "cpu"
+        assert "no CUDA" in complaint
+    assert "Apple" in choose_device(device="mps")[1]
+    assert "meta" in choose_device(device="meta")[1]
+
+
+def test_a_gpu_is_taken_when_it_is_there(monkeypatch):
+    monkeypatch.setattr("torch.version.cuda", "12.8")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    assert choose_device() == choose_device(gpu=True) == choose_device("require") == ("cuda", "")
+    assert choose_device(gpu=False) == ("cpu", "")
+    assert choose_device(device="cuda:1") == ("cuda:1", "")
+    assert "finds 2" in choose_device(device="cuda:2")[1]
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert "driver" in choose_device(device="cuda")[1]
+
+
+def test_devices_that_are_none_are_refused():
+    with pytest.raises(ValueError, match="gpu must be True, False"):
+        choose_device("yes")
+    with pytest.raises(ValueError, match="got 'gpu0'"):
+        choose_device(device="gpu0")
+    with pytest.raises(ValueError, match="not both"):
+        choose_device(gpu=True, device="cpu")
 
 
 def test_presets_are_looked_up_by_name():
