@@ -173,9 +173,34 @@ def test_a_gpu_that_is_not_there_is_warned_of_or_raised(monkeypatch):
             HOLES.simpdm.fit_impute(**wish, **QUICK)
 
 
-def test_importing_does_not_import_torch():
-    code = "import sys, simpdm_frames; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def python(code):
+    """Run code in an interpreter of its own and give what it prints."""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("order", ["{0}, simpdm_frames", "simpdm_frames, {0}"])
+def test_importing_imports_no_library_that_is_not_used(library, order):
+    heavy = {"pandas", "polars", "torch"}
+    code = f"import {order.format(library)}, sys; print(sorted({heavy} & set(sys.modules)))"
+    assert python(code) == str([library])
+    code = f"import {order.format(library)}; print({library}.DataFrame.simpdm.__name__)"
+    assert python(code) == "SimpDMAccessor"
+
+
+def test_importing_alone_imports_no_library_and_leaves_modules_as_they_are():
+    heavy = {"pandas", "polars", "torch"}
+    assert python(f"import simpdm_frames, sys; print({heavy} & set(sys.modules))") == "set()"
+    code = "import simpdm_frames, polars, sys; print(type(polars.__loader__).__name__, len(sys.meta_path))"
+    assert python(code).startswith("SourceFileLoader")
+
+
+def test_asking_whether_a_library_is_there_does_not_lose_the_accessor():
+    ask = "import simpdm_frames, importlib.util as u; u.find_spec('pandas'); u.find_spec('pandas'); import "
+    assert python(ask + "pandas; print(pandas.DataFrame.simpdm.__name__)") == "SimpDMAccessor"
+    both = "import simpdm_frames, polars, pandas; print(hasattr(pandas.DataFrame, 'simpdm'))"
+    assert python(both) == "True"
 
 
 def test_the_demo_beats_median_and_mode(capsys):

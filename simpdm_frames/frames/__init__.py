@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from typing import cast
 
 from simpdm_frames.errors import UnknownFrameError
+from simpdm_frames.frames.arrival import when_imported
 from simpdm_frames.frames.base import Backend
 
 __all__ = ["Backend", "backend_of", "register"]
@@ -30,10 +30,9 @@ def backend_of(frame: object) -> Backend:
 
 
 def register(accessor: type) -> None:
-    """Put the accessor on the frames of every library that is installed."""
+    """Put the accessor on the frames of every library that is imported, now or later."""
     for library in _LIBRARIES:
-        if find_spec(library) is not None:
-            _backend(library).register(accessor)
+        when_imported(library, lambda library=library: _backend(library).register(accessor))  # type: ignore[misc]
 
 
 def _backend(library: str) -> Backend:
