@@ -43,6 +43,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = study("components", "yacht,yeast,wine_red")
     one.add_argument("--seeds", type=seeds, default=seeds("1-3"))
+    one.add_argument("--variants", type=names, default=list(components.VARIANTS))
     one.add_argument("--steps", type=int, default=2000)
     one.add_argument("--learning-rate", type=float, default=1e-3)
 

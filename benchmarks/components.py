@@ -32,11 +32,13 @@ def settings_of(dataset: str) -> Settings:
     return preset("paper", dataset=dataset if dataset in PAPER_DATASETS else None)
 
 
-def run(datasets: Sequence[str], seeds: Sequence[int], steps: int, learning_rate: float) -> None:
+def run(
+    datasets: Sequence[str], seeds: Sequence[int], variants: Sequence[str], steps: int, learning_rate: float
+) -> None:
     """Measure what is not there yet."""
     for seed in seeds:
         for name in datasets:
-            for variant, change in VARIANTS.items():
+            for variant in variants:
                 keys = {
                     "dataset": name,
                     "variant": variant,
@@ -46,7 +48,9 @@ def run(datasets: Sequence[str], seeds: Sequence[int], steps: int, learning_rate
                 }
                 if ROWS.has(**keys):
                     continue
-                settings = settings_of(name).override(steps=steps, learning_rate=learning_rate, **change)
+                settings = settings_of(name).override(
+                    steps=steps, learning_rate=learning_rate, **VARIANTS[variant]
+                )
                 result = score_simpdm(load(name), seed, settings)
                 ROWS.append(**keys, rmse=f"{result.rmse:.5f}", fit_seconds=f"{result.fit_seconds:.1f}")
                 print(keys, f"{result.rmse:.4f}", flush=True)
