@@ -55,11 +55,12 @@ class Denoiser(nn.Module):
         # Few steps, many rows: embed each step once and look it up.
         steps = self.step_out(functional.silu(self.step_in(self.waves)))
         x = self.table(hybrid) + self.mask(condition.float()) + functional.embedding(t, steps)
-        x = functional.relu(x)
+        # Flat and in place from here: memory is what a step waits for.
+        x = functional.relu(x.flatten(0, -2))
         for layer in self.hidden:
-            x = functional.relu(layer(x))
+            x = layer(x).relu_()
         output: Tensor = self.head(x)
-        return output
+        return output.view_as(hybrid)
 
 
 def _linear(d_in: int, d_out: int, generator: torch.Generator) -> nn.Linear:

@@ -87,8 +87,8 @@ class MultinomialDiffusion:
         -----
         ``log_x``, ``uniform`` (in the open unit interval) and the result (n, n_levels).
         """
-        gumbel = -torch.log(-torch.log(uniform))
-        return self.heads.one_hot(self.heads.argmax(log_x + gumbel))
+        # The same race as log_x + Gumbel noise, in exponentials: one logarithm less per level.
+        return self.heads.one_hot(self.heads.argmax(log_x.exp() / -torch.log(uniform)))
 
     def _for_each_head(self, value: Tensor) -> Tensor:
         return value.unsqueeze(-1).expand(*value.shape, len(self.heads.cardinalities))

@@ -55,11 +55,14 @@ class Heads:
 
     def max(self, per_level: Tensor) -> Tensor:
         """Take the largest level of each head."""
-        return self._largest(per_level)[0]
+        return self._per_row(self._rectangles(per_level).amax(0), per_level)
 
     def argmax(self, per_level: Tensor) -> Tensor:
-        """Take the position of the largest level of each head, counted inside the head."""
-        return self._largest(per_level)[1]
+        """Take the position of the largest level of each head, counted inside the head.
+
+        Of equal ones it is the first, so never a level of the padding.
+        """
+        return self._per_row(self._rectangles(per_level).max(0).indices, per_level)
 
     def one_hot(self, codes: Tensor) -> Tensor:
         """Turn a code per head into ones and zeros per level."""
@@ -75,11 +78,12 @@ class Heads:
         """Normalise each head to a distribution, in log space."""
         return scores - self.spread(self.logsumexp(scores))
 
-    def _largest(self, per_level: Tensor) -> tuple[Tensor, Tensor]:
-        """Find maxima and their positions; of equal ones the first, so never a level of the padding."""
+    def _rectangles(self, per_level: Tensor) -> Tensor:
+        """Lay the levels out as (place in the head, head, row)."""
         # With rows last, whole rows are copied and compared at once: four times as fast.
         rows_last = per_level.flatten(0, -2).T.contiguous()
         picked = rows_last.index_select(0, self._rectangle.flatten())
-        largest = picked.view(*self._rectangle.shape, rows_last.shape[1]).max(0)
-        shape = (*per_level.shape[:-1], self._rectangle.shape[1])
-        return largest.values.T.reshape(shape), largest.indices.T.reshape(shape)
+        return picked.view(*self._rectangle.shape, rows_last.shape[1])
+
+    def _per_row(self, rows_last: Tensor, like: Tensor) -> Tensor:
+        return rows_last.T.reshape(*like.shape[:-1], self._rectangle.shape[1])
