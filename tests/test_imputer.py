@@ -199,6 +199,8 @@ def test_importing_alone_imports_no_library_and_leaves_modules_as_they_are():
 def test_asking_whether_a_library_is_there_does_not_lose_the_accessor():
     ask = "import simpdm_frames, importlib.util as u; u.find_spec('pandas'); u.find_spec('pandas'); import "
     assert python(ask + "pandas; print(pandas.DataFrame.simpdm.__name__)") == "SimpDMAccessor"
+    backend = "import simpdm_frames.frames.pandas, pandas; print(pandas.DataFrame.simpdm.__name__)"
+    assert python(backend) == "SimpDMAccessor"
     both = "import simpdm_frames, polars, pandas; print(hasattr(pandas.DataFrame, 'simpdm'))"
     assert python(both) == "True"
 

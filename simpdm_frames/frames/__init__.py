@@ -7,6 +7,7 @@ they mean to the model.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import import_module
 from typing import cast
 
@@ -32,8 +33,19 @@ def backend_of(frame: object) -> Backend:
 def register(accessor: type) -> None:
     """Put the accessor on the frames of every library that is imported, now or later."""
     for library in _LIBRARIES:
-        when_imported(library, lambda library=library: _backend(library).register(accessor))  # type: ignore[misc]
+        # In two steps, because the import of a backend may itself be what brings the library: the
+        # library brings its backend, and the backend, once it is whole, takes the accessor.
+        when_imported(_path(library), partial(_take, library, accessor))
+        when_imported(library, partial(_backend, library))
+
+
+def _take(library: str, accessor: type) -> None:
+    _backend(library).register(accessor)
 
 
 def _backend(library: str) -> Backend:
-    return cast("Backend", import_module(f"simpdm_frames.frames.{library}"))
+    return cast("Backend", import_module(_path(library)))
+
+
+def _path(library: str) -> str:
+    return f"simpdm_frames.frames.{library}"

@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["when_imported"]
 
 
-def when_imported(library: str, action: Callable[[], None]) -> None:
+def when_imported(library: str, action: Callable[[], object]) -> None:
     """Call ``action`` once ``library`` is imported: at once if it is there already."""
     if library in sys.modules:
         action()
@@ -27,7 +27,7 @@ def when_imported(library: str, action: Callable[[], None]) -> None:
 class _Watch(MetaPathFinder):
     """Sees every import first, lets all pass, and puts the action behind the one that it waits for."""
 
-    def __init__(self, library: str, action: Callable[[], None]) -> None:
+    def __init__(self, library: str, action: Callable[[], object]) -> None:
         self._library = library
         self._action = action
 
@@ -53,7 +53,7 @@ class _Watch(MetaPathFinder):
 class _ThenAct(Loader):
     """Loads as the loader that it stands for, gives it back its place, and acts."""
 
-    def __init__(self, loader: Loader, action: Callable[[], None]) -> None:
+    def __init__(self, loader: Loader, action: Callable[[], object]) -> None:
         self._loader = loader
         self._action = action
 
