@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 import torch
 
@@ -64,10 +63,14 @@ def main() -> None:
     torch.set_num_threads(options.pop("threads"))
     name = options.pop("study")
     STUDIES[name].run(**options)
-    command = f"python -m benchmarks {' '.join(sys.argv[1:])}"
-    table = STUDIES[name].render()
-    (RESULTS / f"{name}.md").write_text(table)
-    print(table, f"Made by `{command}`.", sep="\n")
+    render(name)
+
+
+def render(name: str) -> None:
+    """Write the table of a study, and what it was measured with."""
+    text = f"{STUDIES[name].render()}\n{STUDIES[name].ROWS.source()}"
+    (RESULTS / f"{name}.md").write_text(text)
+    print(text)
 
 
 if __name__ == "__main__":

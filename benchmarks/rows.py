@@ -51,6 +51,18 @@ class Rows:
         wanted = [str(keys[key]) for key in self.keys]
         return any([row[key] for key in self.keys] == wanted for row in self.read())
 
+    def source(self) -> str:
+        """Say in a sentence what the rows were measured with."""
+        rows = self.read()
+
+        def distinct(column: str) -> str:
+            return " and ".join(dict.fromkeys(row[column] for row in rows))
+
+        return (
+            f"Made by `python -m benchmarks {self.path.stem}` with {distinct('versions')} on {distinct('machine')}, "
+            f"threads: {distinct('threads')}, commit {distinct('commit')}.\n"
+        )
+
     def append(self, **values: Any) -> None:
         """Write one row at once, so that two processes may share a file."""
         row = {**values, **provenance()}

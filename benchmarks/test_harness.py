@@ -47,7 +47,8 @@ def test_a_study_runs_renders_and_resumes(study, own_data, monkeypatch, capsys):
     command.main()
     assert (own_data / f"{study}.csv").read_text() == first
     shown = capsys.readouterr().out
-    assert "Made by `python -m benchmarks --threads 1" in shown
+    assert f"Made by `python -m benchmarks {study}` with python" in shown
+    assert "threads: 1, commit" in shown
 
 
 def test_a_dataset_is_scaled_to_the_unit_interval(own_data):
