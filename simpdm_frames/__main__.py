@@ -17,7 +17,7 @@ def main() -> None:
     parser.parse_args()
     from simpdm_frames import demo  # noqa: PLC0415  # --help should not wait for pandas
 
-    demo.run()
+    print(demo.report())
 
 
 if __name__ == "__main__":

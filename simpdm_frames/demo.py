@@ -7,7 +7,7 @@ import pandas as pd
 
 from simpdm_frames.imputer import fit_impute
 
-__all__ = ["make_table", "run"]
+__all__ = ["make_table", "report"]
 
 _HIDDEN_SHARE = 0.2
 
@@ -65,8 +65,8 @@ def error(truth: pd.Series, filled: pd.Series, hidden: pd.Series) -> float:
     return float((truth[hidden] - filled[hidden]).abs().mean() / spread)
 
 
-def run() -> None:
-    """Hide cells of a table whose truth is known, fill them, and print how close the fills are."""
+def report() -> str:
+    """Hide cells of a table whose truth is known, fill them, and tell how close the fills are."""
     truth, holes = make_table()
     done = fit_impute(holes, random_state=0, preset="fast")
     simple = simple_fill(holes)
@@ -81,13 +81,16 @@ def run() -> None:
             "of median/mode": [error(truth[name], simple[name], hidden[name]) for name in truth],
         }
     )
-    with pd.option_context("display.width", 120, "display.max_columns", 20):
-        print("With holes:\n", holes.head(), "\n", sep="")
-        print("Completed:\n", done.head(), "\n", sep="")
-        print(summary.to_string(float_format="{:.3f}".format))
-    print(
-        "\nError on hidden cells: mean distance in units of the column's mean deviation for numbers and "
-        "dates, share of wrong labels for the others."
+    return "\n\n".join(
+        [
+            f"With holes:\n{holes.head().to_string()}",
+            f"Completed:\n{done.head().to_string()}",
+            summary.to_string(float_format="{:.3f}".format),
+            (
+                "Error on hidden cells: mean distance in units of the column's mean deviation for numbers and "
+                "dates, share of wrong labels for the others."
+            ),
+        ]
     )
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import simpdm_frames
-from simpdm_frames import demo
+from simpdm_frames import __main__, demo
 from simpdm_frames.errors import (
     ColumnsDifferError,
     GpuUnavailableError,
@@ -138,7 +138,8 @@ def test_an_extra_column_with_holes_is_named():
 def test_no_warning_without_reason():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        MODEL.impute(HOLES.assign(extra=1.0))
+        done = MODEL.impute(HOLES.assign(extra=1.0))
+    assert not done.isna().any(axis=None)
 
 
 def test_missing_columns_and_duplicates_are_refused():
@@ -205,8 +206,9 @@ def test_asking_whether_a_library_is_there_does_not_lose_the_accessor():
     assert python(both) == "True"
 
 
-def test_the_demo_beats_median_and_mode(capsys):
-    demo.run()
+def test_the_demo_beats_median_and_mode(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["simpdm_frames", "demo"])
+    __main__.main()
     shown = capsys.readouterr().out
     table = [line.split() for line in shown.split("of median/mode\n")[1].splitlines()[: TRUTH.shape[1]]]
     assert [line[0] for line in table] == list(TRUTH.columns)
