@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.datasets import load
-from benchmarks.protocol import score_simpdm
+from benchmarks.protocol import paper_settings, score_simpdm
 from benchmarks.published import COMPONENTS
 from benchmarks.rows import Rows, markdown
-from simpdm_frames.settings import PAPER_DATASETS, Settings, preset
 
 __all__ = ["render", "run"]
 
@@ -25,11 +24,6 @@ ROWS = Rows(
     keys=("dataset", "variant", "steps", "learning_rate", "seed"),
     values=("rmse", "fit_seconds"),
 )
-
-
-def settings_of(dataset: str) -> Settings:
-    """Take the published settings, or the paper's default ones where none were published."""
-    return preset("paper", dataset=dataset if dataset in PAPER_DATASETS else None)
 
 
 def run(
@@ -48,7 +42,7 @@ def run(
                 }
                 if ROWS.has(**keys):
                     continue
-                settings = settings_of(name).override(
+                settings = paper_settings(name).override(
                     steps=steps, learning_rate=learning_rate, **VARIANTS[variant]
                 )
                 result = score_simpdm(load(name), seed, settings)

@@ -13,10 +13,11 @@ from torch import nn
 from benchmarks.cells import hidden_cells
 from benchmarks.datasets import load
 from benchmarks.mixed import encode
+from benchmarks.protocol import paper_settings
 from benchmarks.rows import Rows, markdown
 from simpdm_frames.encoded import Encoded
 from simpdm_frames.engine import Engine
-from simpdm_frames.settings import PAPER_DATASETS, Settings, preset
+from simpdm_frames.settings import Settings
 
 __all__ = ["render", "run"]
 
@@ -59,8 +60,7 @@ def run(datasets: Sequence[str], rounds: int, steps: int, batch_size: int) -> No
     for name in datasets:
         dataset = load(name)
         encoded, _ = encode(dataset, hidden_cells(dataset.values.shape, 1))
-        settings = preset("paper", dataset=name if name in PAPER_DATASETS else None)
-        settings = settings.override(steps=steps, batch_size=batch_size)
+        settings = paper_settings(name).override(steps=steps, batch_size=batch_size)
         rows = min(batch_size, len(encoded))
         for turn in range(rounds):
             keys = {"dataset": name, "rows_per_step": rows, "steps": steps, "round": turn}

@@ -12,9 +12,14 @@ from benchmarks.cells import hidden_cells, rmse
 from benchmarks.datasets import Dataset
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
-from simpdm_frames.settings import Settings
+from simpdm_frames.settings import PAPER_DATASETS, Settings, preset
 
-__all__ = ["Result", "interval", "mean_filled", "score_mean", "score_simpdm"]
+__all__ = ["Result", "interval", "mean_filled", "paper_settings", "score_mean", "score_simpdm"]
+
+
+def paper_settings(dataset: str) -> Settings:
+    """Take the published settings, or the paper's default ones where none were published."""
+    return preset("paper", dataset=dataset if dataset in PAPER_DATASETS else None)
 
 
 @dataclass(frozen=True)
