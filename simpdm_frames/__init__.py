@@ -8,11 +8,13 @@
 """
 
 from simpdm_frames.accessor import SimpDMAccessor
-from simpdm_frames.imputer import Imputer, fit, fit_impute, impute
-from simpdm_frames.imputer import register as _register
+from simpdm_frames.fitting import fit, fit_impute
+from simpdm_frames.frames import register as _register
+from simpdm_frames.imputer import Imputer, impute
+from simpdm_frames.report import missing, plan
 from simpdm_frames.settings import Settings
 
-__all__ = ["Imputer", "Settings", "SimpDMAccessor", "fit", "fit_impute", "impute"]
+__all__ = ["Imputer", "Settings", "SimpDMAccessor", "fit", "fit_impute", "impute", "missing", "plan"]
 __version__ = "0.1.0"
 
 _register(SimpDMAccessor)

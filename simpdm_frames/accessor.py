@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simpdm_frames import imputer
+from simpdm_frames import fitting, imputer, report
 
 __all__ = ["SimpDMAccessor"]
 
@@ -17,12 +17,20 @@ class SimpDMAccessor:
 
     def fit_impute(self, **options: Any) -> Any:
         """Fit a model to this frame and fill its holes; see ``simpdm_frames.fit_impute``."""
-        return imputer.fit_impute(self._frame, **options)
+        return fitting.fit_impute(self._frame, **options)
 
     def fit(self, **options: Any) -> imputer.Imputer:
         """Fit a model to this frame; see ``simpdm_frames.fit``."""
-        return imputer.fit(self._frame, **options)
+        return fitting.fit(self._frame, **options)
 
-    def impute(self, model: imputer.Imputer) -> Any:
+    def impute(self, model: imputer.Imputer, **options: Any) -> Any:
         """Fill this frame's holes with a fitted model; see ``simpdm_frames.impute``."""
-        return imputer.impute(self._frame, model)
+        return imputer.impute(self._frame, model, **options)
+
+    def plan(self, **options: Any) -> Any:
+        """Say what each column would be treated as and why; see ``simpdm_frames.plan``."""
+        return report.plan(self._frame, **options)
+
+    def missing(self, **options: Any) -> Any:
+        """Count the holes of this frame; see ``simpdm_frames.missing``."""
+        return report.missing(self._frame, **options)

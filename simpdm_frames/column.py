@@ -7,8 +7,9 @@ stored stays with the library that it came from.
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +36,15 @@ class Grid:
         Distance of neighbouring values, counted from the origin; 0 for any value.
     low, high
         Bounds that the dtype itself sets.
+    days
+        True for dates at midnight only. A calendar has days of unequal length where clocks change, so
+        it is the library that moves a fill to the nearest midnight of the column's own time zone.
     """
 
     step: float = 0.0
     low: float = -np.inf
     high: float = np.inf
+    days: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,15 +59,18 @@ class Column:
         True where there is a hole.
     values
         CONTINUOUS: float64 relative to ``origin``; dates and durations count in nanoseconds whatever
-        their unit, which is their grid. DISCRETE: int64 positions in ``levels``. BLANK: zeros.
-        OPAQUE: empty. Cells under a hole hold anything.
+        their unit, which is their grid. DISCRETE: int64 positions in ``levels``. BLANK and OPAQUE: empty.
+        Cells under a hole hold anything.
     origin
         Whole number that was subtracted before the conversion to float64, so that timestamps in
         nanoseconds and integers above 2^53 keep their precision.
     levels
-        The labels of a DISCRETE column as plain Python values, so that two libraries can compare them.
+        The observed labels of a DISCRETE column, in the order of the dtype if it has one, else sorted;
+        plain Python values, so that two libraries can compare them.
     meaning
         In a word, what the values are: columns of one meaning can stand for each other.
+    allowed
+        The labels that the dtype can hold; None for any.
     """
 
     name: Hashable
@@ -74,6 +82,15 @@ class Column:
     grid: Grid = field(default_factory=Grid)
     levels: tuple[Hashable, ...] = ()
     meaning: str = "number"
+    allowed: tuple[Hashable, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.missing)
+
+    def rows(self, index: Any) -> Column:
+        """Take some rows."""
+        values = self.values[index] if len(self.values) else self.values
+        return replace(self, missing=self.missing[index], values=values)
 
 
 @dataclass(frozen=True)
@@ -85,10 +102,22 @@ class Filling:
     rows
         Positions of the holes.
     values
-        CONTINUOUS: float64 relative to ``origin``, on the grid. DISCRETE: positions in ``levels``.
+        Numbers: float64 relative to ``origin``, on the grid. Labels: int64 positions in ``levels``.
     """
 
     rows: NDArray[np.int64]
     values: NDArray[np.float64] | NDArray[np.int64]
     origin: int = 0
     levels: tuple[Hashable, ...] = ()
+    grid: Grid = field(default_factory=Grid)
+    meaning: str = "number"
+
+    def at(self, rows: NDArray[np.int64]) -> Filling:
+        """Put a filling for some rows of a column into the column itself."""
+        return replace(self, rows=rows[self.rows])
+
+    @staticmethod
+    def join(parts: Sequence[Filling]) -> Filling:
+        """Make one filling of several for the same column."""
+        rows = np.concatenate([part.rows for part in parts])
+        return replace(parts[0], rows=rows, values=np.concatenate([part.values for part in parts]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from simpdm_frames.imputer import fit_impute
+from simpdm_frames.fitting import fit_impute
 
 __all__ = ["make_table", "report"]
 

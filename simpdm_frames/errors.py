@@ -5,16 +5,26 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 __all__ = [
     "ColumnsDifferError",
+    "ExtraColumnsWarning",
+    "FewRowsWarning",
     "GpuUnavailableError",
     "GpuUnavailableWarning",
     "HolesLeftError",
+    "InfiniteValuesError",
     "MeaningDiffersError",
+    "Place",
+    "UnfilledColumnsError",
     "UnfilledColumnsWarning",
     "UnknownFrameError",
+    "UnseenLabelsError",
+    "UnseenLabelsWarning",
+    "describe",
 ]
 
 
@@ -28,6 +38,18 @@ class ColumnsDifferError(ValueError):
 
 class MeaningDiffersError(TypeError):
     """A column means something else than it did when the model was fit."""
+
+
+class InfiniteValuesError(ValueError):
+    """Columns hold infinite values, and nothing was said about them."""
+
+
+class UnfilledColumnsError(ValueError):
+    """Columns would keep holes, and the caller asked to be told so by an error."""
+
+
+class UnseenLabelsError(ValueError):
+    """A column holds labels that were not there at the fit, and the caller asked for an error."""
 
 
 class HolesLeftError(RuntimeError):
@@ -46,15 +68,46 @@ class UnfilledColumnsWarning(UserWarning):
     """Some columns keep their holes; the message says which ones and why."""
 
 
+class UnseenLabelsWarning(UserWarning):
+    """Some columns hold labels that were not there at the fit; they stay and count as unknown."""
+
+
+class ExtraColumnsWarning(UserWarning):
+    """The frame has columns that were not there at the fit; they are passed through."""
+
+
+class FewRowsWarning(UserWarning):
+    """There are too few rows to learn much from."""
+
+
 def describe(columns: Sequence[tuple[Hashable, str]]) -> str:
     """List columns with their dtypes."""
     return ", ".join(f"{name!r} ({dtype})" for name, dtype in columns)
 
 
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's code that led here, however deep in the package we are."""
-    level = 1
-    frame: FrameType | None = sys._getframe()  # noqa: SLF001  # what the warnings module itself does
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "simpdm_frames":
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+@dataclass(frozen=True)
+class Place:
+    """A line of the user's code that warnings point at, however deep in the package or late they come."""
+
+    filename: str
+    line: int
+    module: str
+    registry: dict[Any, Any] = field(repr=False, compare=False)  # where Python notes what it has shown
+
+    @classmethod
+    def here(cls) -> Place:
+        """Find the line that called the package."""
+        frame: FrameType | None = sys._getframe()  # noqa: SLF001  # what the warnings module itself does
+        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "simpdm_frames":
+            frame = frame.f_back
+        if frame is None:
+            return cls("<simpdm_frames>", 1, "simpdm_frames", {})
+        module = frame.f_globals.get("__name__", "__main__")
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+        return cls(frame.f_code.co_filename, frame.f_lineno, module, registry)
+
+    def warn(self, message: str, category: type[Warning]) -> None:
+        """Warn at this line."""
+        warnings.warn_explicit(
+            message, category, self.filename, self.line, self.module, registry=self.registry
+        )

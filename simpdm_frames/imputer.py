@@ -1,34 +1,27 @@
-"""The imputer: the only place where frames, codecs and engine meet.
+"""A fitted model: the place where frames, codecs and engine meet to fill holes.
 
-read → encode → train → complete → decode → fill.
+read → encode → complete → decode → fill.
 """
 
 from __future__ import annotations
 
-import operator
-import secrets
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from simpdm_frames import frames
-from simpdm_frames.codecs import TableCodec
-from simpdm_frames.column import Column
-from simpdm_frames.errors import (
-    GpuUnavailableError,
-    GpuUnavailableWarning,
-    UnfilledColumnsWarning,
-    describe,
-    warn,
-)
-from simpdm_frames.frames import register
-from simpdm_frames.settings import choose_device
-from simpdm_frames.settings import preset as find_preset
+from simpdm_frames.codecs import Choices, TableCodec, Treatment, mark_all
+from simpdm_frames.column import Column, Filling
+from simpdm_frames.errors import Place
+from simpdm_frames.notices import Notices
+from simpdm_frames.options import CHUNK, ImputeOptions
 
 if TYPE_CHECKING:  # torch is imported when a fit begins, not when the package is
     from simpdm_frames.engine import Engine
 
-__all__ = ["Imputer", "fit", "fit_impute", "impute", "register"]
+__all__ = ["Imputer", "impute", "indicator_names", "write"]
 
 FrameT = TypeVar("FrameT")
 
@@ -36,11 +29,13 @@ FrameT = TypeVar("FrameT")
 class Imputer:
     """A model fitted to a frame, which fills the holes of that frame and of others like it.
 
-    Made by ``fit``. Nothing of the training rows is kept but scales, levels and weights.
+    Made by ``fit``. Nothing of the training rows is kept but scales, levels and weights. It is never
+    changed after the fit, so threads may share it.
     """
 
-    def __init__(self, codec: TableCodec, engine: Engine) -> None:
+    def __init__(self, codec: TableCodec, choices: Choices, engine: Engine) -> None:
         self._codec = codec
+        self._choices = choices
         self._engine = engine
 
     @property
@@ -53,16 +48,92 @@ class Imputer:
         """The device that the model runs on."""
         return self._engine.device
 
-    def impute(self, frame: FrameT) -> FrameT:
-        """Fill the holes of a frame that has the columns of the fit; everything else stays as it is."""
-        backend = frames.backend_of(frame)
-        return self._fill(backend, frame, _read(backend, frame))
+    @property
+    def schema_(self) -> Mapping[Hashable, Treatment]:
+        """What each column of the fit was treated as, and why, by name."""
+        return MappingProxyType(dict(self._codec.plan))
 
-    def _fill(self, backend: frames.Backend, frame: FrameT, columns: Sequence[Column]) -> FrameT:
-        fillings = self._codec.decode(columns, self._engine.impute(self._codec.encode(columns)))
-        filled: FrameT = backend.write(frame, fillings)
-        _warn_of_holes(self._codec, columns)
+    def impute(self, frame: FrameT, **options: Any) -> FrameT:
+        """Fill the holes of a frame that has the columns of the fit; everything else stays as it is.
+
+        See ``simpdm_frames.impute`` for the options.
+        """
+        wish = ImputeOptions.parse(options)
+        empty = frames.head(frame)
+        columns = frames.read(empty)
+        if not columns:
+            return frame
+        choices = wish.over(self._choices, [column.name for column in columns])
+        notices = Notices(Place.here())
+        # What is wrong with the columns of a query shows before anything is collected.
+        self._codec.check(columns)
+        notices.of_extra_columns(self._codec, columns)
+        added = self.added(choices, columns)
+
+        def fill(batch: Any) -> Any:
+            cells = columns if batch is empty else frames.read(batch)
+            return self.fill(
+                batch, mark_all(cells, choices), choices, added, notices, batch_size=wish.batch_size
+            )
+
+        filled: FrameT = frames.by_batches(frame, fill, map(str, added.values()))
         return filled
+
+    def added(self, choices: Choices, columns: Sequence[Column]) -> dict[Hashable, Hashable]:
+        """Name the indicators to be added, by the column whose holes they tell."""
+        chosen: Collection[Hashable] = ()
+        if choices.add_indicator is True:
+            chosen = [
+                name for name, treatment in self._codec.plan.items() if treatment.fill and treatment.holes
+            ]
+        elif choices.add_indicator:
+            chosen = choices.add_indicator
+        return indicator_names(chosen, [column.name for column in columns])
+
+    def fill(
+        self,
+        frame: FrameT,
+        columns: Sequence[Column],
+        choices: Choices,
+        added: Mapping[Hashable, Hashable],
+        notices: Notices,
+        *,
+        batch_size: int = CHUNK,
+    ) -> FrameT:
+        """Fill a frame whose columns are read and marked already."""
+        codec = self._codec
+        codec.check(columns)
+        notices.of_strange_labels(codec, columns, choices)
+        notices.refuse_holes(codec, columns, choices)
+        notices.of_holes(codec, columns, choices)
+        wanted = [
+            position
+            for position, column in enumerate(columns)
+            if column.missing.any()
+            and not codec.why_left(column)
+            and (choices.columns is None or column.name in choices.columns)
+        ]
+        fillings = self._complete(columns, wanted, batch_size)
+        return write(frame, columns, fillings, added)
+
+    def _complete(
+        self, columns: Sequence[Column], wanted: Sequence[int], batch_size: int
+    ) -> dict[int, Filling]:
+        """Estimate the holes of some columns, so many rows at a time: memory is bounded by the batch."""
+        if not wanted:
+            return {}
+        rows = np.flatnonzero(np.logical_or.reduce([columns[position].missing for position in wanted]))
+        modelled = [column for column in columns if column.name in self._codec.codecs]
+        parts: dict[Hashable, list[Filling]] = {columns[position].name: [] for position in wanted}
+        for begin in range(0, len(rows), batch_size):
+            batch = rows[begin : begin + batch_size]
+            part = [column.rows(batch) for column in modelled]
+            completed = self._engine.impute(self._codec.encode(part))
+            for name, filling in self._codec.decode(
+                [column for column in part if column.name in parts], completed
+            ).items():
+                parts[name].append(filling.at(batch))
+        return {position: Filling.join(parts[columns[position].name]) for position in wanted}
 
     def __repr__(self) -> str:
         layout, steps = self._codec.layout, len(self.loss_curve_)
@@ -72,123 +143,47 @@ class Imputer:
         )
 
 
-def fit(
-    frame: Any,
-    *,
-    random_state: int | None = None,
-    gpu: bool | str = "auto",
-    device: str | None = None,
-    preset: str = "default",
-    **options: Any,
-) -> Imputer:
-    """Fit a model to the observed cells of a frame.
+def impute(frame: FrameT, model: Imputer, **options: Any) -> FrameT:
+    """Fill the holes of a frame with a fitted model; everything else stays as it is.
+
+    A lazy frame stays lazy: it is filled in batches when it is collected or sunk.
 
     Parameters
     ----------
-    random_state
-        Makes the fit and its fills repeatable.
-    gpu
-        ``"auto"`` takes a GPU if there is one. True warns if there is none, ``"require"`` raises. False
-        stays on the CPU.
-    device
-        A device by torch's name, such as ``"cuda:1"``, instead of ``gpu``.
-    preset
-        Name of the settings to start from: ``"default"``, ``"fast"`` or ``"paper"``.
-    **options
-        Settings by name that replace those of the preset, such as ``steps=500``.
+    frame
+        A frame with the columns of the fit, of any library.
+    model
+        Made by ``fit``.
+    columns, missing_values, add_indicator, on_empty, on_unsupported, unseen, inf, nan_is_missing
+        As for ``fit``; by default as they were there.
+    batch_size : int
+        Rows that are completed at a time. It changes memory and time, never the result.
     """
-    training = _Training(random_state, gpu, device, preset, options)
-    columns = _read(frames.backend_of(frame), frame)
-    return training.run(columns, TableCodec.learn(columns))
+    if not isinstance(model, Imputer):
+        raise TypeError(f"impute needs a model that was made by fit, got {type(model).__qualname__}")
+    return model.impute(frame, **options)
 
 
-def impute(frame: FrameT, model: Imputer) -> FrameT:
-    """Fill the holes of a frame with a fitted model."""
-    return model.impute(frame)
+def indicator_names(columns: Collection[Hashable], taken: Collection[Hashable]) -> dict[Hashable, Hashable]:
+    """Name the indicator of each column; in a MultiIndex the last level gets the suffix."""
+    names: dict[Hashable, Hashable] = {
+        name: (*name[:-1], f"{name[-1]}_missing") if isinstance(name, tuple) else f"{name}_missing"
+        for name in columns
+    }
+    clash = [name for name in names.values() if name in taken]
+    if clash:
+        raise ValueError(f"add_indicator would add {clash!r}, which the frame has already; rename them")
+    return names
 
 
-def fit_impute(
+def write(
     frame: FrameT,
-    *,
-    random_state: int | None = None,
-    gpu: bool | str = "auto",
-    device: str | None = None,
-    preset: str = "default",
-    **options: Any,
+    columns: Sequence[Column],
+    fillings: Mapping[int, Filling],
+    added: Mapping[Hashable, Hashable],
 ) -> FrameT:
-    """Fit a model to a frame and fill the frame's own holes; parameters are those of ``fit``."""
-    training = _Training(random_state, gpu, device, preset, options)
-    backend = frames.backend_of(frame)
-    columns = _read(backend, frame)
-    codec = TableCodec.learn(columns)
-    if any(column.missing.any() and codec.knows(column.name) for column in columns):
-        model = training.run(columns, codec)
-        return model._fill(backend, frame, columns)  # noqa: SLF001  # the columns are read already
-    _warn_of_holes(codec, columns)
-    whole: FrameT = backend.write(frame, {})
-    return whole
-
-
-class _Training:
-    """The options of a fit: checked at once, used when it comes to training."""
-
-    def __init__(
-        self,
-        random_state: int | None,
-        gpu: bool | str,
-        device: str | None,
-        preset: str,
-        options: dict[str, Any],
-    ) -> None:
-        self._settings = find_preset(preset).override(**options)
-        self._seed = _seed(random_state)
-        self._gpu, self._device = gpu, device
-
-    def run(self, columns: Sequence[Column], codec: TableCodec) -> Imputer:
-        if not codec.layout.n_columns:
-            reasons = "; ".join(f"{name!r}: {why}" for name, why in codec.left.items())
-            raise ValueError(
-                f"there is no column that a model could be fit to ({reasons or 'the frame has none'})"
-            )
-        from simpdm_frames.engine import Engine  # noqa: PLC0415  # torch is slow to import
-
-        device, complaint = choose_device(self._gpu, self._device)
-        if complaint and self._gpu is True:
-            warn(f"{complaint}; the model runs on the CPU", GpuUnavailableWarning)
-        elif complaint:
-            raise GpuUnavailableError(complaint)
-        return Imputer(
-            codec, Engine.fit(codec.encode(columns), self._settings, seed=self._seed, device=device)
-        )
-
-
-def _read(backend: frames.Backend, frame: Any) -> list[Column]:
-    names = backend.columns(frame)
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"columns are matched by name, but these stand more than once: {twice!r}; rename them"
-        )
-    return [backend.read(frame, position) for position in range(len(names))]
-
-
-def _seed(random_state: int | None) -> int:
-    if random_state is None:
-        return secrets.randbits(63)
-    try:
-        seed = operator.index(random_state)  # numpy's integers are welcome
-    except TypeError:
-        seed = -1
-    if not 0 <= seed < 2**63:
-        raise ValueError(f"random_state must be None or from 0 to 2^63 - 1, got {random_state!r}")
-    return seed
-
-
-def _warn_of_holes(codec: TableCodec, columns: Sequence[Column]) -> None:
-    unfilled = [
-        f"{describe([(column.name, column.dtype)])}: {codec.why_left(column.name)}"
-        for column in columns
-        if column.missing.any() and not codec.knows(column.name)
-    ]
-    if unfilled:
-        warn(f"holes are left in {'; '.join(unfilled)}", UnfilledColumnsWarning)
+    """Fill a frame, and add the indicators that were asked for."""
+    holes = {column.name: column.missing for column in columns}
+    indicators = {new: holes[name] for name, new in added.items()}
+    filled: FrameT = frames.backend_of(frame).write(frame, fillings, indicators)
+    return filled

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-__all__ = ["PAPER_DATASETS", "PRESETS", "Settings", "choose_device", "preset"]
+__all__ = ["PAPER_DATASETS", "PRESETS", "Settings", "check_gpu", "choose_device", "preset"]
 
 Schedule = Literal["cosine", "linear"]
 Alignment = Literal["mse", "contrastive", "sinkhorn", "none"]
@@ -171,11 +171,8 @@ def choose_device(gpu: bool | str = "auto", device: str | None = None) -> tuple[
     >>> choose_device(gpu=False)
     ('cpu', '')
     """
-    if gpu not in (True, False, "auto", "require"):
-        raise ValueError(f"gpu must be True, False, 'auto' or 'require', got {gpu!r}")
+    check_gpu(gpu, device)
     if device is not None:
-        if gpu != "auto":
-            raise ValueError(f"pass gpu or device, not both: got gpu={gpu!r} and device={device!r}")
         return device, _why_not(device)
     if gpu is False:
         return "cpu", ""
@@ -183,6 +180,14 @@ def choose_device(gpu: bool | str = "auto", device: str | None = None) -> tuple[
         if not _why_not(name):
             return name, ""
     return "cpu", "" if gpu == "auto" else _why_not("cuda")
+
+
+def check_gpu(gpu: bool | str, device: str | None) -> None:
+    """Refuse what is no wish for a device, without a look at the machine."""
+    if gpu not in (True, False, "auto", "require"):
+        raise ValueError(f"gpu must be True, False, 'auto' or 'require', got {gpu!r}")
+    if device is not None and gpu != "auto":
+        raise ValueError(f"pass gpu or device, not both: got gpu={gpu!r} and device={device!r}")
 
 
 def _why_not(device: str) -> str:

@@ -4,6 +4,9 @@ Columns become numbers and categories for the engine, and estimates become value
 This room knows numpy alone: neither a frame library nor the engine.
 """
 
+from simpdm_frames.codecs.choices import Choices
+from simpdm_frames.codecs.holes import hint, mark_all
+from simpdm_frames.codecs.policy import Role, Treatment
 from simpdm_frames.codecs.table import TableCodec
 
-__all__ = ["TableCodec"]
+__all__ = ["Choices", "Role", "TableCodec", "Treatment", "hint", "mark_all"]

@@ -1,13 +1,17 @@
-"""Numbers on a grid: one codec for floats, integers, dates and durations."""
+"""Numbers on a grid: one codec for floats, integers, dates, durations and decimals."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simpdm_frames.codecs.instants import number_of
 from simpdm_frames.column import Column, Filling, Grid
+from simpdm_frames.errors import describe
 
 __all__ = ["ContinuousCodec"]
 
@@ -18,13 +22,15 @@ _FARTHEST = 1e6  # an observed outlier counts as very far out, never as infinite
 class ContinuousCodec:
     """Put the observed range of a column on [-1, 1], and back onto a grid.
 
+    Fills stay between ``floor`` and ``ceiling``: the observed range, or bounds that the caller set.
+
     Examples
     --------
     >>> from simpdm_frames.column import Kind
     >>> years = Column("year", "int64", Kind.CONTINUOUS, np.zeros(3, bool), np.array([0.0, 5.0, 10.0]),
     ...                origin=2010, grid=Grid(step=1.0))
     >>> codec = ContinuousCodec.learn(years)
-    >>> codec.encode(years).tolist()
+    >>> codec.encode(years)[0].tolist()
     [-1.0, 0.0, 1.0]
     >>> codec.decode(years, np.array([0]), np.array([0.47])).values.tolist()
     [7.0]
@@ -36,36 +42,48 @@ class ContinuousCodec:
     grid: Grid
     low: float
     high: float
+    floor: float
+    ceiling: float
 
     @classmethod
-    def learn(cls, column: Column) -> ContinuousCodec:
+    def learn(cls, column: Column, bounds: Sequence[Any] | None = None) -> ContinuousCodec:
         """Learn the scale from observed cells."""
         seen = column.values[~column.missing]
+        seen = seen[np.isfinite(seen)]
         low, high = float(seen.min()), float(seen.max())
-        return cls(column.dtype, column.meaning, column.origin, column.grid, low, high)
+        floor, ceiling = (low, high) if bounds is None else _bounds(column, bounds)
+        return cls(column.dtype, column.meaning, column.origin, column.grid, low, high, floor, ceiling)
 
-    def encode(self, column: Column) -> NDArray[np.float32]:
-        """Scale a column; cells under a hole become 0."""
-        shown = np.where(column.missing, 0.0, column.values)
-        scaled = (shown + float(column.origin - self.origin) - self._centre) / self._half
-        return np.where(column.missing, 0.0, scaled.clip(-_FARTHEST, _FARTHEST)).astype(np.float32)
+    def encode(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Scale a column, and say where nothing is known: at holes, and at NaN that is no hole."""
+        unknown = column.missing | ~np.isfinite(column.values)
+        shift = float(column.origin - self.origin) - self._centre
+        scaled = (np.where(unknown, -shift, column.values) + shift) / self._half
+        return scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32), unknown
 
     def decode(self, column: Column, rows: NDArray[np.int64], scaled: NDArray[np.floating]) -> Filling:
-        """Turn estimates into values for a column, inside the range that was observed at the fit.
+        """Turn estimates into values for a column.
 
         They lie on the coarser of two grids: that of the fit and that of the column to be filled.
         """
         coarse = column if column.grid.step > self.grid.step else self
         shift = float(self.origin - coarse.origin)
         values = scaled.astype(np.float64) * self._half + self._centre + shift
-        low, high = self.low + shift, self.high + shift
+        low, high = self.floor + shift, self.ceiling + shift
         step = coarse.grid.step
         if step:
             values = np.round(values / step) * step
             low, high = np.ceil(low / step) * step, np.floor(high / step) * step
         if low <= high:  # else the range holds no point of the grid, and the nearest one has to do
             values = values.clip(low, high)
-        return Filling(rows, values.clip(coarse.grid.low, coarse.grid.high), coarse.origin)
+        days = self.grid.days or column.grid.days
+        return Filling(
+            rows,
+            values.clip(coarse.grid.low, coarse.grid.high),
+            coarse.origin,
+            grid=Grid(step, days=days),
+            meaning=self.meaning,
+        )
 
     @property
     def _centre(self) -> float:
@@ -74,3 +92,22 @@ class ContinuousCodec:
     @property
     def _half(self) -> float:
         return self.high / 2 - self.low / 2 or 1.0  # a constant column has no spread to scale by
+
+
+def _bounds(column: Column, bounds: Sequence[Any]) -> tuple[float, float]:
+    """Put the caller's bounds into the units of a column; None is no bound."""
+    sides = [None if side is None else number_of(side, column.meaning) for side in bounds]
+    for side, number in zip(bounds, sides, strict=True):
+        if side is not None and number is None:
+            raise TypeError(
+                f"bounds of {describe([(column.name, column.dtype)])} must be of its own kind, "
+                f"a {column.meaning}; got {side!r}"
+            )
+    low, high = (None if number is None else float(number - column.origin) for number in sides)
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+    if low > high:
+        raise ValueError(
+            f"bounds of {describe([(column.name, column.dtype)])} must rise, "
+            f"got {bounds[0]!r} and {bounds[1]!r}"
+        )
+    return low, high

@@ -1,4 +1,4 @@
-"""Levels of a set: strings, bools and categories."""
+"""Labels without an order: strings, bools and categories."""
 
 from __future__ import annotations
 
@@ -8,44 +8,60 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from simpdm_frames.codecs.labels import as_labels, fill_labels, lookup, may_hold
 from simpdm_frames.column import Column, Filling
 
 __all__ = ["DiscreteCodec"]
 
+_MOST_LEVELS = 1024  # one head of the model is as wide as this at most
+
 
 @dataclass(frozen=True)
 class DiscreteCodec:
-    """Give each observed label a code.
+    """Give each observed label a code; of very many labels, the most frequent.
+
+    ``rest`` is True where rare labels have no code: they are known, and count as unknown.
 
     Examples
     --------
     >>> from simpdm_frames.column import Kind
     >>> colour = Column("colour", "str", Kind.DISCRETE, np.array([False, False, True]),
-    ...                 np.array([0, 1, 0]), levels=("blue", "red"))
+    ...                 np.array([0, 1, 0]), levels=("blue", "red"), meaning="label")
     >>> codec = DiscreteCodec.learn(colour)
-    >>> codec.decode(np.array([2]), np.array([[0.2, 0.8]])).values.tolist()
+    >>> codec.decode(colour, np.array([2]), np.array([[0.2, 0.8]])).values.tolist()
     [1]
     """
 
     dtype: str
     meaning: str
     levels: tuple[Hashable, ...]
+    rest: bool = False
 
     @classmethod
     def learn(cls, column: Column) -> DiscreteCodec:
         """Learn the labels that are observed."""
-        used = np.unique(column.values[~column.missing]).tolist()
-        return cls(column.dtype, column.meaning, tuple(column.levels[int(code)] for code in used))
+        labels = as_labels(column)
+        counts = np.bincount(labels.values[~labels.missing].astype(np.int64), minlength=len(labels.levels))
+        used = np.flatnonzero(counts)
+        if len(used) > _MOST_LEVELS:
+            used = np.sort(used[np.argsort(-counts[used], kind="stable")[:_MOST_LEVELS]])
+        levels = tuple(labels.levels[code] for code in used.tolist())
+        return cls(column.dtype, column.meaning, levels, rest=len(levels) < int(np.count_nonzero(counts)))
 
     def encode(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Give codes, and where there is none: at holes and at labels that were never seen."""
-        # 1, 1.0 and True are equal to Python but not the same label.
-        known = {(type(label), label): code for code, label in enumerate(self.levels)}
-        codes_of_levels = [known.get((type(label), label), -1) for label in column.levels]
-        lookup = np.array([*codes_of_levels, -1], dtype=np.int64)
-        codes = lookup[np.where(column.missing, -1, column.values).astype(np.int64)]
+        labels = as_labels(column)
+        codes = np.append(lookup(self.levels, labels), -1)[np.where(labels.missing, -1, labels.values)]
         return codes.clip(0), codes < 0
 
-    def decode(self, rows: NDArray[np.int64], probabilities: NDArray[np.floating]) -> Filling:
-        """Take the most probable label."""
-        return Filling(rows, probabilities.argmax(axis=1), levels=self.levels)
+    def strangers(self, column: Column) -> list[Hashable]:
+        """List the labels of a column that were not there at the fit."""
+        if self.rest:
+            return []
+        labels = as_labels(column)
+        return [labels.levels[place] for place in np.flatnonzero(lookup(self.levels, labels) < 0).tolist()]
+
+    def decode(self, column: Column, rows: NDArray[np.int64], probabilities: NDArray[np.floating]) -> Filling:
+        """Take the most probable label of those that the column can hold."""
+        possible = np.where(may_hold(column, self.levels), probabilities, -1.0)
+        return fill_labels(column, rows, possible.argmax(axis=1), self.levels, self.meaning)

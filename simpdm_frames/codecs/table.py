@@ -7,96 +7,102 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.discrete import DiscreteCodec
+from simpdm_frames.codecs.few import FewCodec
+from simpdm_frames.codecs.labels import may_hold
+from simpdm_frames.codecs.ordinal import OrdinalCodec
+from simpdm_frames.codecs.policy import Role, Treatment, decide
 from simpdm_frames.column import Column, Filling, Kind
 from simpdm_frames.encoded import Completed, Encoded, Layout
 from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError, describe
 
 __all__ = ["TableCodec"]
 
-_MOST_LEVELS = 256  # beyond it a column is text or an identity, and its levels are too rare to learn
+NumberCodec = ContinuousCodec | OrdinalCodec
+LevelCodec = DiscreteCodec | FewCodec
 
 
 @dataclass(frozen=True)
 class TableCodec:
-    """The codecs of all modelled columns: numbers first, then categories.
+    """The codecs of all modelled columns: those that are one number first, then those with levels.
 
-    ``left`` says of the other columns why they are not modelled.
+    ``plan`` says of every column of the fit what it was treated as.
     """
 
-    numbers: Mapping[Hashable, ContinuousCodec]
-    categories: Mapping[Hashable, DiscreteCodec]
-    left: Mapping[Hashable, str]
+    numbers: Mapping[Hashable, NumberCodec]
+    categories: Mapping[Hashable, LevelCodec]
+    plan: Mapping[Hashable, Treatment]
 
     @classmethod
-    def learn(cls, columns: Sequence[Column]) -> TableCodec:
-        """Learn scales and levels from observed cells only."""
-        numbers: dict[Hashable, ContinuousCodec] = {}
-        categories: dict[Hashable, DiscreteCodec] = {}
-        left: dict[Hashable, str] = {}
+    def learn(cls, columns: Sequence[Column], choices: Choices | None = None) -> TableCodec:
+        """Learn scales and levels from observed cells only; the columns' holes are marked already."""
+        choices = (choices or Choices()).resolve([column.name for column in columns])
+        numbers: dict[Hashable, NumberCodec] = {}
+        categories: dict[Hashable, LevelCodec] = {}
+        plan = {column.name: decide(column, choices) for column in columns}
         for column in columns:
-            if column.kind is Kind.OPAQUE:
-                left[column.name] = "its dtype cannot be modelled, so convert or fill it yourself"
-            elif column.missing.all():
-                left[column.name] = "it has no observed cell"
-            elif column.kind is Kind.CONTINUOUS:
-                _refuse_infinite(column)
-                numbers[column.name] = ContinuousCodec.learn(column)
-            elif len(column.levels) > _MOST_LEVELS:
-                left[column.name] = f"it has {len(column.levels)} levels, more than {_MOST_LEVELS}"
-            else:
-                categories[column.name] = DiscreteCodec.learn(column)
-        return cls(numbers, categories, left)
+            role, name = plan[column.name].role, column.name
+            if role is Role.NUMBER:
+                numbers[name] = ContinuousCodec.learn(column, choices.bounds.get(name))
+            elif role is Role.ORDINAL:
+                numbers[name] = OrdinalCodec.learn(column, choices.ordinal[name])
+            elif role is Role.FEW:
+                categories[name] = FewCodec.learn(column)
+            elif role is Role.LABELS:
+                categories[name] = DiscreteCodec.learn(column)
+        unbounded = [
+            (column.name, column.dtype)
+            for column in columns
+            if column.name in choices.bounds and plan[column.name].role is not Role.NUMBER
+        ]
+        if unbounded:
+            raise ValueError(f"bounds are for numbers, dates and durations, not for {describe(unbounded)}")
+        return cls(numbers, categories, plan)
 
     @property
     def layout(self) -> Layout:
         """The shape that the engine works on."""
         return Layout(len(self.numbers), tuple(len(codec.levels) for codec in self.categories.values()))
 
-    def knows(self, name: Hashable) -> bool:
-        """Tell whether a column is modelled."""
-        return name in self.numbers or name in self.categories
+    @property
+    def codecs(self) -> dict[Hashable, NumberCodec | LevelCodec]:
+        """The codecs of all modelled columns, in the engine's order."""
+        return {**self.numbers, **self.categories}
 
-    def why_left(self, name: Hashable) -> str:
-        """Say why a column is not filled."""
-        return self.left.get(name, "it was not there when the model was fit, so fit again to fill it")
+    def why_left(self, column: Column) -> str:
+        """Say why the holes of a column stay; nothing if they are filled."""
+        treatment = self.plan.get(column.name)
+        if treatment is None:
+            return "it was not there when the model was fit; fit again to fill it"
+        if not treatment.fill:
+            return treatment.why
+        return _why_unable(column, self.codecs[column.name])
 
-    def encode(self, columns: Sequence[Column]) -> Encoded:
-        """Turn columns into numbers and codes, matched by name."""
+    def by_choice(self, name: Hashable) -> bool:
+        """Tell whether the caller chose to leave a column as it is."""
+        treatment = self.plan.get(name)
+        return treatment is not None and (
+            treatment.role is Role.IGNORED or (treatment.modelled and not treatment.fill)
+        )
+
+    def strangers(self, columns: Sequence[Column]) -> dict[Hashable, list[Hashable]]:
+        """List the labels that were not there at the fit, by column."""
+        codecs = self.codecs
+        found: dict[Hashable, list[Hashable]] = {}
+        for column in columns:
+            codec = codecs.get(column.name)
+            if isinstance(codec, DiscreteCodec | OrdinalCodec) and not _is_blank(column):
+                strange = codec.strangers(column)
+                if strange:
+                    found[column.name] = strange
+        return found
+
+    def check(self, columns: Sequence[Column]) -> None:
+        """Refuse a frame that lacks columns, or whose columns mean something else than at the fit."""
         by_name = {column.name: column for column in columns}
-        self._refuse_others(by_name)
-        n = len(columns[0].missing) if columns else 0
-        layout = self.layout
-        numbers = np.zeros((n, layout.n_numbers), dtype=np.float32)
-        codes = np.zeros((n, layout.n_categories), dtype=np.int64)
-        missing = np.zeros((n, layout.n_columns), dtype=bool)
-        for place, (name, scale) in enumerate(self.numbers.items()):
-            _refuse_infinite(by_name[name])
-            numbers[:, place] = scale.encode(by_name[name])
-            missing[:, place] = by_name[name].missing
-        for place, (name, levels) in enumerate(self.categories.items()):
-            codes[:, place], missing[:, layout.n_numbers + place] = levels.encode(by_name[name])
-        return Encoded(layout, numbers, codes, missing)
-
-    def decode(self, columns: Sequence[Column], completed: Completed) -> dict[int, Filling]:
-        """Turn estimates into fillings, by position of the column, for holes only."""
-        heads = dict(zip(self.categories, completed.heads(), strict=True))
-        places = {name: place for place, name in enumerate(self.numbers)}
-        fillings: dict[int, Filling] = {}
-        for position, column in enumerate(columns):
-            rows = np.flatnonzero(column.missing)
-            if not len(rows):
-                continue
-            if column.name in self.numbers:
-                estimate = completed.numbers[rows, places[column.name]]
-                fillings[position] = self.numbers[column.name].decode(column, rows, estimate)
-            elif column.name in self.categories:
-                fillings[position] = self.categories[column.name].decode(rows, heads[column.name][rows])
-        return fillings
-
-    def _refuse_others(self, by_name: Mapping[Hashable, Column]) -> None:
-        codecs: dict[Hashable, ContinuousCodec | DiscreteCodec] = {**self.numbers, **self.categories}
+        codecs = self.codecs
         lost = [(name, codec.dtype) for name, codec in codecs.items() if name not in by_name]
         if lost:
             raise ColumnsDifferError(
@@ -106,27 +112,74 @@ class TableCodec:
         changed = [
             f"{name!r} was a {codec.meaning} ({codec.dtype}), now it is {_what(by_name[name])}"
             for name, codec in codecs.items()
-            if not _can_stand_for(by_name[name], codec)
+            if not _is_blank(by_name[name]) and not _can_stand_for(by_name[name], codec)
         ]
         if changed:
             raise MeaningDiffersError(
                 f"columns mean something else than at the fit: {'; '.join(changed)}; convert them, or fit again"
             )
 
+    def encode(self, columns: Sequence[Column]) -> Encoded:
+        """Turn columns into numbers and codes, matched by name."""
+        self.check(columns)
+        by_name = {column.name: column for column in columns}
+        n = len(columns[0]) if columns else 0
+        layout = self.layout
+        numbers = np.zeros((n, layout.n_numbers), dtype=np.float32)
+        codes = np.zeros((n, layout.n_categories), dtype=np.int64)
+        missing = np.ones((n, layout.n_columns), dtype=bool)
+        for place, (name, number) in enumerate(self.numbers.items()):
+            if not _is_blank(by_name[name]):
+                numbers[:, place], missing[:, place] = number.encode(by_name[name])
+        for place, (name, level) in enumerate(self.categories.items()):
+            if not _is_blank(by_name[name]):
+                codes[:, place], missing[:, layout.n_numbers + place] = level.encode(by_name[name])
+        return Encoded(layout, numbers, codes, missing)
 
-def _can_stand_for(column: Column, codec: ContinuousCodec | DiscreteCodec) -> bool:
-    if column.kind is Kind.BLANK:
-        return codec.meaning in {"number", "label"}  # what a column that holds anything can be given
-    return column.meaning == codec.meaning
+    def decode(self, columns: Sequence[Column], completed: Completed) -> dict[Hashable, Filling]:
+        """Turn estimates into fillings, by name of the column, for holes only."""
+        heads = dict(zip(self.categories, completed.heads(), strict=True))
+        places = {name: place for place, name in enumerate(self.numbers)}
+        fillings: dict[Hashable, Filling] = {}
+        for column in columns:
+            rows = np.flatnonzero(column.missing)
+            if not len(rows) or self.why_left(column):
+                continue
+            name = column.name
+            if name in self.numbers:
+                fillings[name] = self.numbers[name].decode(
+                    column, rows, completed.numbers[rows, places[name]]
+                )
+            else:
+                fillings[name] = self.categories[name].decode(column, rows, heads[name][rows])
+        return fillings
+
+
+def _is_blank(column: Column) -> bool:
+    """Tell whether nothing is known of a column, so that its dtype need not mean anything."""
+    return column.kind is Kind.BLANK or bool(column.missing.all())
+
+
+def _can_stand_for(column: Column, codec: NumberCodec | LevelCodec) -> bool:
+    if column.meaning != codec.meaning:
+        return False
+    if isinstance(codec, DiscreteCodec):
+        return column.kind in {Kind.CONTINUOUS, Kind.DISCRETE}
+    return column.kind is (Kind.DISCRETE if isinstance(codec, OrdinalCodec) else Kind.CONTINUOUS)
+
+
+def _why_unable(column: Column, codec: NumberCodec | LevelCodec) -> str:
+    """Say why the dtype of a column cannot hold what the model would fill in."""
+    if isinstance(codec, ContinuousCodec):
+        suits = (column.kind is Kind.BLANK and column.allowed is None) or _can_stand_for(column, codec)
+    else:
+        suits = bool(may_hold(column, codec.levels).any()) and (
+            column.kind is Kind.BLANK or _can_stand_for(column, codec)
+        )
+    if suits:
+        return ""
+    return f"its dtype cannot hold a {codec.meaning} that the model knows; convert it to {codec.dtype}"
 
 
 def _what(column: Column) -> str:
-    return f"blank ({column.dtype})" if column.kind is Kind.BLANK else f"a {column.meaning} ({column.dtype})"
-
-
-def _refuse_infinite(column: Column) -> None:
-    if np.isinf(column.values[~column.missing]).any():
-        raise ValueError(
-            f"{describe([(column.name, column.dtype)])} holds infinite values; replace them, "
-            "or make them missing"
-        )
+    return f"a {column.meaning} ({column.dtype})"

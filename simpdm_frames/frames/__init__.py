@@ -7,17 +7,36 @@ they mean to the model.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from functools import partial
 from importlib import import_module
 from typing import cast
 
+from simpdm_frames.column import Column
 from simpdm_frames.errors import UnknownFrameError
 from simpdm_frames.frames.arrival import when_imported
 from simpdm_frames.frames.base import Backend
+from simpdm_frames.frames.lazy import at_once, by_batches, gather, head, holes, is_lazy
 
-__all__ = ["Backend", "backend_of", "register"]
+__all__ = [
+    "Backend",
+    "at_once",
+    "backend_of",
+    "by_batches",
+    "gather",
+    "head",
+    "holes",
+    "is_lazy",
+    "read",
+    "register",
+]
 
-_LIBRARIES = ("pandas", "polars")
+_LIBRARIES = ("pandas", "polars", "pyarrow")
+_WAYS_OUT = {
+    ".Series": "; turn it into a frame first: series.to_frame()",
+    ".ndarray": "; turn it into a frame first: pandas.DataFrame(array)",
+    ".RecordBatch": "; turn it into a table first: pyarrow.Table.from_batches([batch])",
+}
 
 
 def backend_of(frame: object) -> Backend:
@@ -26,8 +45,20 @@ def backend_of(frame: object) -> Backend:
         if library in sys.modules and _backend(library).matches(frame):
             return _backend(library)
     given = f"{type(frame).__module__}.{type(frame).__qualname__}"
-    hint = "; turn it into a frame first: series.to_frame()" if given.endswith(".Series") else ""
+    hint = next((way for end, way in _WAYS_OUT.items() if given.endswith(end)), "")
     raise UnknownFrameError(f"expected a frame of {' or '.join(_LIBRARIES)}, got {given}{hint}")
+
+
+def read(frame: object) -> list[Column]:
+    """Read all columns of a frame."""
+    backend = backend_of(frame)
+    names = backend.columns(frame)
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"columns are matched by name, but these stand more than once: {twice!r}; rename them"
+        )
+    return [backend.read(frame, position) for position in range(len(names))]
 
 
 def register(accessor: type) -> None:

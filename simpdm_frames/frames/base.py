@@ -1,9 +1,12 @@
-"""The five verbs of a frame library."""
+"""The verbs of a frame library."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling
 
@@ -11,7 +14,7 @@ __all__ = ["Backend"]
 
 
 class Backend(Protocol):
-    """What a library has to be able to do. A module with these five functions is a backend."""
+    """What a library has to be able to do. A module with these functions is a backend."""
 
     def matches(self, frame: object) -> bool:
         """Tell whether an object is a frame of this library, without importing the library."""
@@ -22,8 +25,19 @@ class Backend(Protocol):
     def read(self, frame: Any, position: int) -> Column:
         """Read one column."""
 
-    def write(self, frame: Any, fillings: Mapping[int, Filling]) -> Any:
-        """Give a new frame with holes filled, by position of the column; all else as it was."""
+    def write(
+        self,
+        frame: Any,
+        fillings: Mapping[int, Filling],
+        indicators: Mapping[Hashable, NDArray[np.bool_]],
+    ) -> Any:
+        """Give a new frame with holes filled, by position of the column; all else as it was.
+
+        Indicators are columns of truth values to be added at the end.
+        """
+
+    def table(self, data: Mapping[str, Sequence[Any]]) -> Any:
+        """Make a small frame from lists, for reports."""
 
     def register(self, accessor: type) -> None:
         """Put the accessor on the library's frames."""

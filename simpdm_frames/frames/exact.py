@@ -1,21 +1,118 @@
-"""Whole numbers and ticks of time between a library and door 1, without loss."""
+"""What all libraries share on the way to door 1 and back: whole numbers and time, without loss."""
 
 from __future__ import annotations
 
-from simpdm_frames.column import Filling
+from collections.abc import Hashable, Sequence
+from typing import Any
 
-__all__ = ["DAY", "NANOSECONDS", "fill_ticks", "fill_whole"]
+import numpy as np
+from numpy.typing import NDArray
+
+from simpdm_frames.column import Column, Filling, Grid, Kind
+
+__all__ = [
+    "DAY",
+    "NANOSECONDS",
+    "fill_real",
+    "fill_ticks",
+    "fill_whole",
+    "meaning_of",
+    "real_column",
+    "time_column",
+    "whole_column",
+]
 
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 DAY = 86_400 * 10**9
+_EXACT = 2**53  # up to here float64 holds every whole number
 
 
-def fill_whole(filling: Filling, low: int, high: int) -> list[int]:
-    """Add the origin in Python's integers: a float next to 2^63 would round past the bound."""
-    return [min(max(filling.origin + round(value), low), high) for value in filling.values.tolist()]
+def whole_column(
+    name: Hashable,
+    dtype: str,
+    seen: NDArray[Any],
+    missing: NDArray[np.bool_],
+    bounds: tuple[int, int],
+    meaning: str = "number",
+) -> Column:
+    """Make a column of whole numbers of at most 64 bits from its observed cells."""
+    values, origin = _from_lowest(seen, missing)
+    grid = Grid(1.0, float(bounds[0] - origin), float(bounds[1] - origin))
+    return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid, meaning=meaning)
 
 
-def fill_ticks(filling: Filling, tick: int) -> list[int]:
-    """Count the nanoseconds of a filling in ticks of 64 bits; the lowest of them often means a hole."""
-    nanoseconds = fill_whole(filling, (-(2**63) + 1) * tick, (2**63 - 1) * tick)
-    return [value // tick for value in nanoseconds]
+def time_column(
+    name: Hashable,
+    dtype: str,
+    seen: NDArray[Any],
+    missing: NDArray[np.bool_],
+    tick: int,
+    meaning: str,
+    *,
+    days: bool = False,
+) -> Column:
+    """Make a column of time from the observed ticks, each of so many nanoseconds."""
+    values, origin = _from_lowest(seen, missing)
+    grid = Grid(float(tick), days=days and len(seen) > 0)
+    return Column(name, dtype, Kind.CONTINUOUS, missing, values * tick, origin * tick, grid, meaning=meaning)
+
+
+def real_column(
+    name: Hashable, dtype: str, values: NDArray[np.float64], missing: NDArray[np.bool_], bound: float
+) -> Column:
+    """Make a column of floats; whole ones are integers that became floats because of their holes."""
+    step = 1.0 if _are_whole(values[:1000]) and _are_whole(values) else 0.0
+    return Column(
+        name, dtype, Kind.CONTINUOUS, missing, values, grid=Grid(step if len(values) else 0.0, -bound, bound)
+    )
+
+
+def meaning_of(levels: Sequence[Hashable]) -> str:
+    """Say in a word what labels are: columns of categories are told apart by what stands in them."""
+    kinds = {type(label) for label in levels}
+    if kinds and kinds <= {bool}:
+        return "truth value"
+    return "number" if kinds and kinds <= {int, float} else "label"
+
+
+def fill_whole(filling: Filling, low: int, high: int) -> NDArray[Any]:
+    """Add the origin to a filling, inside bounds: int64, or Python's integers where floats would round.
+
+    A float next to 2^63 would be rounded past the bound.
+    """
+    values = np.rint(filling.values)
+    farthest = float(np.abs(values).max(initial=0.0))
+    if farthest < _EXACT and abs(filling.origin) < 2**62:
+        inside = (max(low, -(2**63)), min(high, 2**63 - 1))
+        return (values.astype(np.int64) + filling.origin).clip(*inside)
+    exact = [min(max(filling.origin + int(value), low), high) for value in values.tolist()]
+    return np.array(exact, dtype=object)
+
+
+def fill_ticks(filling: Filling, tick: int, bits: int = 64) -> NDArray[np.int64]:
+    """Count the nanoseconds of a filling in ticks of so many bits; the lowest often means a hole."""
+    most = 2 ** (bits - 1) - 1
+    return (fill_whole(filling, -most * tick, most * tick) // tick).astype(np.int64)
+
+
+def fill_real(filling: Filling, bound: float) -> NDArray[np.float64]:
+    """Add the origin to a filling, as floats that the dtype can hold."""
+    return (filling.values + float(filling.origin)).clip(-bound, bound)
+
+
+def _from_lowest(seen: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArray[np.float64], int]:
+    """Count whole numbers from the lowest one; unsigned, because the range may exceed int64."""
+    origin = int(seen.min()) if len(seen) else 0
+    # A view where it can be: casting int64 to uint64 and subtracting wraps to the right distance.
+    distances = (seen.astype(np.uint64) - np.uint64(origin % 2**64)).astype(np.float64)
+    if len(seen) == len(missing):
+        return distances, origin
+    values = np.zeros(len(missing))
+    values[~missing] = distances
+    return values, origin
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    """Tell whether all finite values are whole."""
+    finite = np.isfinite(values)
+    return bool(((values == np.rint(values)) | ~finite).all() and (finite.any() or not len(values)))

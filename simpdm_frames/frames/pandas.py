@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from simpdm_frames.column import Column, Filling, Grid, Kind
+from simpdm_frames.column import Column, Filling, Kind
 from simpdm_frames.errors import HolesLeftError, describe
-from simpdm_frames.frames.exact import DAY, NANOSECONDS, fill_ticks, fill_whole
+from simpdm_frames.frames.exact import (
+    DAY,
+    NANOSECONDS,
+    fill_real,
+    fill_ticks,
+    fill_whole,
+    meaning_of,
+    real_column,
+    time_column,
+    whole_column,
+)
+from simpdm_frames.frames.objects import fill_objects, read_objects
 
-__all__ = ["columns", "matches", "read", "register", "write"]
+__all__ = ["columns", "matches", "read", "register", "table", "write"]
+
+_COPIES_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 
 
 def matches(frame: object) -> bool:
@@ -29,46 +43,62 @@ def columns(frame: Any) -> Sequence[Hashable]:
 def read(frame: Any, position: int) -> Column:
     """Read one column."""
     series = frame.iloc[:, position]
-    missing = series.isna().to_numpy(dtype=bool)
     name, dtype = frame.columns[position], str(series.dtype)
-    if series.dtype == object and missing.all():
-        return Column(name, dtype, Kind.BLANK, missing, np.zeros(len(missing)))
-    if _is_discrete(series):
-        codes, levels = _codes(series)
-        return Column(name, dtype, Kind.DISCRETE, missing, codes, levels=levels, meaning="label")
-    if _is_integer(series):
-        seen = series.dropna().to_numpy(dtype=_storage(series))
-        values, origin = _from_lowest(seen, missing)
-        bounds = np.iinfo(seen.dtype)
-        grid = Grid(1.0, float(bounds.min - origin), float(bounds.max - origin))
-        return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid)
-    if _is_time(series):
-        tick = NANOSECONDS[series.dt.unit]
-        values, origin = _from_lowest(series.dropna().array.asi8, missing)
-        grid = Grid(_time_step(series, tick))
+    if isinstance(series.dtype, pd.ArrowDtype):
+        from simpdm_frames.frames.arrow import read_array  # noqa: PLC0415  # pyarrow is there: see the dtype
+
+        return read_array(name, dtype, series.array.__arrow_array__())
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    missing = series.isna().to_numpy(dtype=bool)
+    if series.dtype == object:
+        return read_objects(name, dtype, series.to_numpy(), missing)
+    if _holds_labels(series.dtype):
+        codes, levels, allowed = _codes(series)
         return Column(
-            name, dtype, Kind.CONTINUOUS, missing, values * tick, origin * tick, grid, meaning=_time(series)
+            name,
+            dtype,
+            Kind.DISCRETE,
+            missing,
+            codes,
+            levels=levels,
+            meaning=meaning_of(levels),
+            allowed=allowed,
         )
-    if _is_real(series):
+    if pd.api.types.is_integer_dtype(series.dtype):
+        seen = _seen(series, missing).to_numpy(dtype=_storage(series.dtype))
+        return whole_column(name, dtype, seen, missing, _bounds(series.dtype))
+    if isinstance(series.dtype, pd.PeriodDtype):
+        ordinals = _seen(series, missing).array.asi8
+        meaning = f"period of frequency {series.dtype.freq.freqstr}"
+        return whole_column(name, dtype, ordinals, missing, (-(2**63) + 1, 2**63 - 1), meaning)
+    if _holds_time(series.dtype):
+        ticks = _seen(series, missing).array.asi8
+        tick = NANOSECONDS[series.dt.unit]
+        return time_column(
+            name, dtype, ticks, missing, tick, _time(series.dtype), days=_at_midnight(series, tick)
+        )
+    if pd.api.types.is_float_dtype(series.dtype):
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        missing = missing | np.isnan(values)  # nullable floats can hold a NaN that is no hole to pandas
-        return Column(name, dtype, Kind.CONTINUOUS, missing, values, grid=_grid_of_reals(series, values))
+        return real_column(name, dtype, values, missing, _bound(series.dtype))
     return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
 
 
-def write(frame: Any, fillings: Mapping[int, Filling]) -> Any:
+def write(
+    frame: Any, fillings: Mapping[int, Filling], indicators: Mapping[Hashable, NDArray[np.bool_]]
+) -> Any:
     """Give a copy with holes filled; each column keeps its dtype because it stays the same column."""
-    done = frame.copy()
+    done = frame.copy(deep=not _COPIES_ON_WRITE)
     for position, filling in fillings.items():
-        series = frame.iloc[:, position].copy()
-        series.iloc[filling.rows] = _native(series, filling)
-        if series.isna().any():
-            what = describe([(frame.columns[position], str(series.dtype))])
-            raise HolesLeftError(
-                f"{what} cannot hold what the model would fill in; convert it to a wider dtype"
-            )
-        done.isetitem(position, series)
+        done.isetitem(position, _filled(frame.columns[position], frame.iloc[:, position], filling))
+    for name, holes in indicators.items():
+        done[name] = holes
     return done
+
+
+def table(data: Mapping[str, Sequence[Any]]) -> Any:
+    """Make a small frame."""
+    return pd.DataFrame({name: list(values) for name, values in data.items()})
 
 
 def register(accessor: type) -> None:
@@ -77,26 +107,28 @@ def register(accessor: type) -> None:
         pd.api.extensions.register_dataframe_accessor("simpdm")(accessor)
 
 
-def _is_discrete(series: Any) -> bool:
-    if isinstance(series.dtype, pd.CategoricalDtype):
+def _holds_labels(dtype: Any) -> bool:
+    if isinstance(dtype, pd.CategoricalDtype | pd.IntervalDtype):
         return True
-    if series.dtype == object:
-        return pd.api.types.infer_dtype(series, skipna=True) in {"string", "boolean"}
-    if isinstance(series.dtype, pd.SparseDtype):
-        return False
-    return bool(pd.api.types.is_bool_dtype(series.dtype) or pd.api.types.is_string_dtype(series.dtype))
+    return bool(pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_string_dtype(dtype))
 
 
-def _codes(series: Any) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
-    """Positions and labels of the levels, in an order that does not depend on the rows."""
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        # Unused levels are not drawn: only what was observed can be a fill.
-        labels = list(series.cat.categories)
-        codes = series.cat.codes.to_numpy(dtype=np.int64)
-        used = np.unique(codes[codes >= 0])
-        return np.searchsorted(used, codes.clip(0)), tuple(_plain(labels[code]) for code in used)
-    codes, labels = pd.factorize(series, sort=True)
-    return codes.astype(np.int64), tuple(_plain(label) for label in labels)
+def _codes(
+    series: Any,
+) -> tuple[NDArray[np.int64], tuple[Hashable, ...], tuple[Hashable, ...] | None]:
+    """Positions and labels of the observed levels, and the labels that the dtype can hold."""
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        codes, labels = pd.factorize(series, sort=True)
+        return codes.astype(np.int64), tuple(_plain(label) for label in labels), None
+    labels = [_plain(label) for label in series.cat.categories]
+    codes = series.cat.codes.to_numpy(dtype=np.int64)
+    order = np.unique(codes[codes >= 0]).tolist()
+    if not series.cat.ordered:
+        with contextlib.suppress(TypeError):  # labels of several types have no order but the dtype's
+            order.sort(key=lambda code: labels[code])
+    position = np.zeros(len(labels) + 1, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    return position[codes], tuple(labels[code] for code in order), tuple(labels)
 
 
 def _plain(label: Any) -> Hashable:
@@ -104,84 +136,97 @@ def _plain(label: Any) -> Hashable:
     return value
 
 
-def _storage(series: Any) -> np.dtype[Any]:
-    """The numpy dtype behind int8, Int8 and Arrow's int8, which name it in three ways."""
-    dtype: np.dtype[Any] = np.dtype(getattr(series.dtype, "numpy_dtype", series.dtype))
-    return dtype
+def _seen(series: Any, missing: NDArray[np.bool_]) -> Any:
+    return series[~missing] if missing.any() else series
 
 
-def _is_integer(series: Any) -> bool:
-    return not isinstance(series.dtype, pd.SparseDtype) and pd.api.types.is_integer_dtype(series.dtype)
+def _storage(dtype: Any) -> np.dtype[Any]:
+    """The numpy dtype behind int8 and Int8."""
+    plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    return plain
 
 
-def _from_lowest(seen: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArray[np.float64], int]:
-    """Count whole numbers from the lowest one; unsigned, because the range may exceed int64."""
-    origin = int(seen.min()) if len(seen) else 0
-    values = np.zeros(len(missing))
-    values[~missing] = seen.astype(np.uint64) - np.uint64(origin % 2**64)
-    return values, origin
+def _bounds(dtype: Any) -> tuple[int, int]:
+    bounds = np.iinfo(_storage(dtype))
+    return int(bounds.min), int(bounds.max)
 
 
-def _is_time(series: Any) -> bool:
-    """Tell dates and durations that are stored as ticks, which Arrow's are not."""
-    return isinstance(series.dtype, np.dtype | pd.DatetimeTZDtype) and series.dtype.kind in "mM"
+def _bound(dtype: Any) -> float:
+    return float(np.finfo(_storage(dtype)).max)
 
 
-def _time(series: Any) -> str:
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
+def _holds_time(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype | pd.DatetimeTZDtype) and dtype.kind in "mM"
+
+
+def _time(dtype: Any) -> str:
+    if isinstance(dtype, pd.DatetimeTZDtype):
         return "date with time zone"
-    return "date" if series.dtype.kind == "M" else "duration"
+    return "date" if dtype.kind == "M" else "duration"
 
 
-def _time_step(series: Any, tick: int) -> float:
-    """One day for dates at midnight only, else one tick.
-
-    A zone with summer time has days of unequal length, so only days that are whole in UTC count.
-    """
-    ticks = series.dropna().array.asi8
-    at_midnight = series.dtype.kind == "M" and len(ticks) > 0 and not (ticks % (DAY // tick)).any()
-    return float(DAY if at_midnight else tick)
+def _at_midnight(series: Any, tick: int) -> bool:
+    if series.dtype.kind != "M":
+        return False
+    walls = series.dt.tz_localize(None) if isinstance(series.dtype, pd.DatetimeTZDtype) else series
+    return not (walls.dropna().array.asi8 % (DAY // tick)).any()
 
 
-def _is_real(series: Any) -> bool:
-    return pd.api.types.is_float_dtype(series.dtype) and not isinstance(series.dtype, pd.SparseDtype)
+def _filled(name: Hashable, series: Any, filling: Filling) -> Any:
+    """Give a copy of a column with its holes filled."""
+    dtype = series.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        from simpdm_frames.frames.arrow import fill_array  # noqa: PLC0415  # as in read
+
+        whole = fill_array(name, str(dtype), series.array.__arrow_array__(), filling)
+        return pd.Series(pd.array(whole, dtype=dtype), index=series.index)
+    if isinstance(dtype, pd.SparseDtype):
+        whole = _filled(name, series.sparse.to_dense(), filling)
+        return pd.Series(pd.arrays.SparseArray(whole, dtype=dtype), index=series.index)
+    fillers = fill_objects(series.to_numpy(), filling) if series.dtype == object else _native(dtype, filling)
+    done = series.copy()
+    if not pd.isna(fillers).any():
+        done.iloc[filling.rows] = fillers
+    if pd.isna(fillers).any() or done.dtype != dtype:
+        what = describe([(name, str(dtype))])
+        raise HolesLeftError(f"{what} cannot hold what the model would fill in; convert it to a wider dtype")
+    return done
 
 
-def _grid_of_reals(series: Any, values: NDArray[np.float64]) -> Grid:
-    """Whole-number floats are integers that became floats because of their holes."""
-    seen = values[np.isfinite(values)]
-    bound = float(np.finfo(_storage(series)).max)
-    whole = len(seen) > 0 and bool((seen == np.round(seen)).all())
-    return Grid(1.0 if whole else 0.0, -bound, bound)
-
-
-def _native(series: Any, filling: Filling) -> Any:
+def _native(dtype: Any, filling: Filling) -> Any:
     """Turn a filling into values of the column's own dtype."""
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes = dtype.categories.get_indexer(pd.Index(_labels(filling)))[filling.values]
+        return pd.Categorical.from_codes(codes, dtype=dtype)
     if filling.levels:
-        return _labels(series, filling)
-    if _is_real(series):
-        return pd.array(filling.values + filling.origin, dtype=series.dtype)
-    if series.dtype == object:
-        return (filling.values + filling.origin).astype(object)
-    if _is_time(series):
-        return _ticks(series, filling)
-    bounds = np.iinfo(_storage(series))
-    return pd.array(fill_whole(filling, bounds.min, bounds.max), dtype=series.dtype)
+        return pd.array(_labels(filling)[filling.values], dtype=dtype)
+    if isinstance(dtype, pd.PeriodDtype):
+        ordinals = fill_whole(filling, -(2**63) + 1, 2**63 - 1).astype(np.int64)
+        return pd.arrays.PeriodArray(ordinals, dtype=dtype)
+    if _holds_time(dtype):
+        return _stamps(dtype, filling)
+    if pd.api.types.is_float_dtype(dtype):
+        return pd.array(fill_real(filling, _bound(dtype)), dtype=dtype)
+    return pd.array(fill_whole(filling, *_bounds(dtype)).astype(_storage(dtype)), dtype=dtype)
 
 
-def _labels(series: Any, filling: Filling) -> Any:
+def _labels(filling: Filling) -> NDArray[Any]:
     labels = np.empty(len(filling.levels), dtype=object)
     labels[:] = filling.levels
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        codes = series.dtype.categories.get_indexer(pd.Index(labels))[filling.values]
-        return pd.Categorical.from_codes(codes, dtype=series.dtype)
-    return pd.Series(labels[filling.values], dtype=series.dtype).array
+    return labels
 
 
-def _ticks(series: Any, filling: Filling) -> Any:
-    unit = series.dt.unit
-    ticks = np.array(fill_ticks(filling, NANOSECONDS[unit]), dtype=np.int64)
-    if isinstance(series.dtype, pd.DatetimeTZDtype):
-        stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]")).tz_localize("UTC")
-        return stamps.tz_convert(series.dtype.tz).array
-    return ticks.view(f"{series.dtype.kind}8[{unit}]")
+def _stamps(dtype: Any, filling: Filling) -> Any:
+    unit = np.datetime_data(dtype)[0] if isinstance(dtype, np.dtype) else dtype.unit
+    ticks = fill_ticks(filling, NANOSECONDS[unit])
+    if dtype.kind == "m":
+        return ticks.view(f"m8[{unit}]")
+    stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
+    zone = getattr(dtype, "tz", None)
+    if zone is not None:
+        stamps = stamps.tz_localize("UTC").tz_convert(zone)
+    if filling.grid.days:
+        walls = stamps.tz_localize(None).round("D")
+        early = np.ones(len(walls), dtype=bool)  # the first of two midnights where the clock goes back
+        stamps = walls.tz_localize(zone, ambiguous=early, nonexistent="shift_forward")
+    return stamps.as_unit(unit).array

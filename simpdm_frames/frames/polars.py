@@ -11,9 +11,19 @@ from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Grid, Kind
 from simpdm_frames.errors import HolesLeftError, describe
-from simpdm_frames.frames.exact import DAY, NANOSECONDS, fill_ticks, fill_whole
+from simpdm_frames.frames.decimals import fill_decimals
+from simpdm_frames.frames.exact import (
+    DAY,
+    NANOSECONDS,
+    fill_real,
+    fill_ticks,
+    fill_whole,
+    real_column,
+    time_column,
+    whole_column,
+)
 
-__all__ = ["columns", "matches", "read", "register", "write"]
+__all__ = ["columns", "matches", "read", "register", "table", "write"]
 
 
 def matches(frame: object) -> bool:
@@ -30,80 +40,117 @@ def read(frame: Any, position: int) -> Column:
     """Read one column."""
     series: pl.Series = frame.to_series(position)
     missing = series.is_null().to_numpy()
-    name, dtype = series.name, str(series.dtype)
-    if _is_discrete(series.dtype):
-        labels = series.drop_nulls().unique().sort().cast(_label_dtype(series.dtype))  # an Enum in its order
-        codes = series.cast(_label_dtype(series.dtype)).replace_strict(
-            labels, np.arange(len(labels)), default=0, return_dtype=pl.Int64
-        )
-        levels = tuple(labels.to_list())
-        return Column(name, dtype, Kind.DISCRETE, missing, codes.to_numpy(), levels=levels, meaning="label")
-    if series.dtype.is_integer():
-        values, origin = _from_lowest(series)
-        low, high = _bounds(series.dtype)
-        grid = Grid(1.0, float(low - origin), float(high - origin))
-        return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid)
-    if series.dtype.is_temporal():
-        tick = _tick(series.dtype)
-        values, origin = _from_lowest(series.to_physical())
-        grid = Grid(_time_step(series, tick))
-        meaning = _time(series.dtype)
-        return Column(
-            name, dtype, Kind.CONTINUOUS, missing, values * tick, origin * tick, grid, meaning=meaning
-        )
-    if series.dtype.is_float() or series.dtype.is_decimal():
+    name, dtype, kind = series.name, str(series.dtype), series.dtype
+    if kind == pl.Null:
+        return Column(name, dtype, Kind.BLANK, missing, allowed=())
+    if kind == pl.Boolean:
+        return _truth_column(series, missing)
+    if kind in (pl.String, pl.Categorical, pl.Enum):
+        return _label_column(series, missing)
+    if kind.is_integer() and _bits(kind) <= 64:
+        return whole_column(name, dtype, series.drop_nulls().to_numpy(), missing, _bounds(kind))
+    if kind.is_integer() or isinstance(kind, pl.Decimal):
+        return _wide_column(series, missing)
+    if kind.is_temporal():
+        ticks = series.drop_nulls().to_physical().to_numpy()
+        days = kind == pl.Datetime and _at_midnight(series)
+        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), days=days)
+    if kind.is_float():
         values = series.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        grid = _grid_of_reals(series.dtype, values)
-        return Column(name, dtype, Kind.CONTINUOUS, missing | np.isnan(values), values, grid=grid)
+        return real_column(name, dtype, values, missing, _bound(kind))
     return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
 
 
-def write(frame: Any, fillings: Mapping[int, Filling]) -> Any:
+def write(
+    frame: Any, fillings: Mapping[int, Filling], indicators: Mapping[Hashable, NDArray[np.bool_]]
+) -> Any:
     """Give a frame with holes filled; each column keeps its dtype because it stays the same column."""
     done: pl.DataFrame = frame.clone()
     for position, filling in fillings.items():
         series = frame.to_series(position)
+        fillers = _native(series.dtype, filling)
+        if fillers.null_count():
+            what = describe([(series.name, str(series.dtype))])
+            raise HolesLeftError(
+                f"{what} cannot hold what the model would fill in; convert it to a wider dtype"
+            )
         # One filler per row, of which only those at holes are taken: the one way for every dtype.
         place = np.zeros(len(series), dtype=np.int64)
         place[filling.rows] = np.arange(len(filling.rows))
         hole = np.zeros(len(series), dtype=bool)
         hole[filling.rows] = True
-        fillers = _native(series.dtype, filling).gather(place)
-        filled = fillers.zip_with(pl.Series(hole), series).alias(series.name)
-        if filled.null_count():
-            what = describe([(series.name, str(series.dtype))])
-            raise HolesLeftError(
-                f"{what} cannot hold what the model would fill in; convert it to a wider dtype"
-            )
-        done.replace_column(position, filled)
-    return done
+        filled = fillers.gather(place).zip_with(pl.Series(hole), series)
+        done.replace_column(position, filled.alias(series.name))
+    return done.with_columns(pl.Series(str(name), holes) for name, holes in indicators.items())
+
+
+def table(data: Mapping[str, Sequence[Any]]) -> Any:
+    """Make a small frame."""
+    return pl.DataFrame(dict(data))
 
 
 def register(accessor: type) -> None:
-    """Put the accessor on ``polars.DataFrame``, once."""
+    """Put the accessor on ``polars.DataFrame`` and ``polars.LazyFrame``, once."""
     if getattr(pl.DataFrame, "simpdm", None) is not accessor:
         pl.api.register_dataframe_namespace("simpdm")(accessor)
+        pl.api.register_lazyframe_namespace("simpdm")(accessor)
 
 
-def _is_discrete(dtype: pl.DataType) -> bool:
-    return dtype in (pl.Boolean, pl.String, pl.Categorical, pl.Enum)
+def _truth_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
+    values = series.fill_null(value=False).to_numpy()
+    levels = tuple(series.drop_nulls().unique().sort().to_list())
+    codes = values.astype(np.int64) if len(levels) == 2 else np.zeros(len(values), dtype=np.int64)
+    return Column(series.name, "Boolean", Kind.DISCRETE, missing, codes, levels=levels, meaning="truth value")
 
 
-def _label_dtype(dtype: pl.DataType) -> type[pl.DataType]:
-    return pl.Boolean if dtype == pl.Boolean else pl.String
+def _label_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
+    """Read labels, sorted; those of an Enum in its own order."""
+    enum = isinstance(series.dtype, pl.Enum)
+    seen = series.drop_nulls().unique()
+    labels = (seen if enum else seen.cast(pl.String)).sort().cast(pl.String)
+    places = pl.Enum(labels)
+    codes = series.cast(pl.String).cast(places).to_physical().fill_null(0).cast(pl.Int64)
+    allowed = tuple(series.dtype.categories.to_list()) if isinstance(series.dtype, pl.Enum) else None
+    return Column(
+        series.name,
+        str(series.dtype) if not enum else "Enum",
+        Kind.DISCRETE,
+        missing,
+        codes.to_numpy(),
+        levels=tuple(labels.to_list()),
+        meaning="label",
+        allowed=allowed,
+    )
+
+
+def _wide_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
+    """Read whole numbers of 128 bits, and decimals, which count their last digit in them."""
+    unit = 10**series.dtype.scale if isinstance(series.dtype, pl.Decimal) else 1
+    digits = series.to_physical()
+    lowest: Any = digits.min()
+    origin = 0 if lowest is None else int(lowest) // unit
+    values = (digits - pl.Series([origin * unit], dtype=digits.dtype)).cast(pl.Float64).fill_null(0.0)
+    low, high = _bounds(series.dtype)
+    grid = Grid(1.0 / unit, float(low - origin), float(high - origin))
+    return Column(
+        series.name, str(series.dtype), Kind.CONTINUOUS, missing, values.to_numpy() / unit, origin, grid
+    )
+
+
+def _bits(dtype: pl.DataType) -> int:
+    return int(str(dtype).removeprefix("U").removeprefix("Int"))
 
 
 def _bounds(dtype: pl.DataType) -> tuple[int, int]:
-    bits = int(str(dtype).removeprefix("U").removeprefix("Int"))
+    if isinstance(dtype, pl.Decimal):
+        most = 10 ** (dtype.precision - dtype.scale)
+        return -most, most
+    bits = _bits(dtype)
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if dtype.is_signed_integer() else (0, 2**bits - 1)
 
 
-def _from_lowest(whole: pl.Series) -> tuple[NDArray[np.float64], int]:
-    """Count whole numbers from the lowest one; in 128 bits, because the range may exceed 64."""
-    lowest: Any = whole.min()
-    origin = 0 if lowest is None else int(lowest)
-    values = (whole.cast(pl.Int128) - pl.Series([origin], dtype=pl.Int128)).cast(pl.Float64).fill_null(0.0)
-    return values.to_numpy(), origin
+def _bound(dtype: pl.DataType) -> float:
+    return float(np.finfo(f"float{str(dtype).removeprefix('Float')}").max)
 
 
 def _tick(dtype: pl.DataType) -> int:
@@ -121,32 +168,36 @@ def _time(dtype: pl.DataType) -> str:
     return "date with time zone" if getattr(dtype, "time_zone", None) else "date"
 
 
-def _time_step(series: pl.Series, tick: int) -> float:
-    """One day for dates at midnight only, else one tick; in zones, days that are whole in UTC count."""
-    ticks = series.to_physical().drop_nulls()
-    at_midnight = (
-        series.dtype == pl.Datetime and len(ticks) > 0 and not (ticks.to_numpy() % (DAY // tick)).any()
-    )
-    return float(DAY if at_midnight else tick)
-
-
-def _grid_of_reals(dtype: pl.DataType, values: NDArray[np.float64]) -> Grid:
-    """Decimals have a scale; whole-number floats may be integers that came from elsewhere."""
-    if isinstance(dtype, pl.Decimal):
-        return Grid(10.0**-dtype.scale)
-    seen = values[np.isfinite(values)]
-    whole = len(seen) > 0 and bool((seen == np.round(seen)).all())
-    return Grid(1.0 if whole else 0.0)
+def _at_midnight(series: pl.Series) -> bool:
+    walls = series.drop_nulls().dt.replace_time_zone(None).to_physical().to_numpy()
+    return not (walls % (DAY // _tick(series.dtype))).any()
 
 
 def _native(dtype: pl.DataType, filling: Filling) -> Any:
     """Turn a filling into values of the column's own dtype."""
     if filling.levels:
-        labels = pl.Series(list(filling.levels), dtype=_label_dtype(dtype)).cast(dtype, strict=False)
-        return labels.gather(pl.Series(filling.values))
+        plain = pl.Boolean if dtype == pl.Boolean else pl.String
+        return pl.Series(filling.levels, dtype=plain).cast(dtype, strict=False).gather(filling.values)
     if dtype.is_integer():
-        return pl.Series(fill_whole(filling, *_bounds(dtype)), dtype=dtype)
+        return pl.Series(fill_whole(filling, *_bounds(dtype)).tolist(), dtype=dtype)
+    if isinstance(dtype, pl.Decimal):
+        return pl.Series(fill_decimals(filling, dtype.scale, dtype.precision), dtype=dtype)
+    if dtype == pl.Date:
+        return pl.Series(fill_ticks(filling, DAY, bits=32), dtype=pl.Int32).cast(dtype)
     if dtype.is_temporal():
-        physical = pl.Int32 if dtype == pl.Date else pl.Int64
-        return pl.Series(fill_ticks(filling, _tick(dtype)), dtype=physical).cast(dtype)
-    return pl.Series(filling.values + filling.origin, dtype=pl.Float64).cast(dtype)
+        stamps = pl.Series(fill_ticks(filling, _tick(dtype)), dtype=pl.Int64).cast(dtype)
+        return _to_midnight(stamps) if filling.grid.days and dtype == pl.Datetime else stamps
+    return pl.Series(fill_real(filling, _bound(dtype)), dtype=pl.Float64).cast(dtype)
+
+
+def _to_midnight(stamps: Any) -> Any:
+    """Move stamps to the nearest midnight of their own time zone, or to the hour after one left out."""
+    zone = getattr(stamps.dtype, "time_zone", None)
+    walls = stamps.dt.replace_time_zone(None).dt.round("1d")
+    if zone is None:
+        return walls
+    days, later = (
+        wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+        for wall in (walls, walls.dt.offset_by("1h"))
+    )
+    return days.zip_with(days.is_not_null(), later)

@@ -1,0 +1,67 @@
+"""Values that a caller writes down, such as a bound, in the units of door 1."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+__all__ = ["number_of"]
+
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # naive dates are counted from a naive epoch
+_AWARE_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+_MICROSECOND = dt.timedelta(microseconds=1)
+
+
+def number_of(value: Any, meaning: str) -> Fraction | None:
+    """Give a value as a number: itself, or nanoseconds for dates and durations; None if it is neither.
+
+    Examples
+    --------
+    >>> number_of(1.5, "number")
+    Fraction(3, 2)
+    >>> number_of(dt.date(1970, 1, 2), "date") == 86_400 * 10**9
+    True
+    >>> number_of("n/a", "number") is None
+    True
+    """
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return _of_numpy(value, meaning)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool):
+        return None
+    if meaning == "number" or meaning.startswith("period"):
+        known = isinstance(value, int) or (isinstance(value, float | Decimal) and math.isfinite(value))
+        return Fraction(value) if known else None
+    if meaning == "duration" and isinstance(value, dt.timedelta):
+        return Fraction(_nanoseconds(value))
+    if meaning == "time of day" and isinstance(value, dt.time):
+        return Fraction(
+            ((value.hour * 60 + value.minute) * 60 + value.second) * 10**9 + value.microsecond * 1000
+        )
+    if isinstance(value, dt.datetime):
+        aware = value.tzinfo is not None
+        if aware != (meaning == "date with time zone"):
+            return None
+        return Fraction(_nanoseconds(value - (_AWARE_EPOCH if aware else _EPOCH)))
+    if meaning == "date" and isinstance(value, dt.date):
+        return Fraction(_nanoseconds(dt.datetime.combine(value, dt.time()) - _EPOCH))
+    return None
+
+
+def _nanoseconds(span: dt.timedelta) -> int:
+    # A pandas Timedelta is a timedelta that knows nanoseconds too.
+    return span // _MICROSECOND * 1000 + int(getattr(span, "nanoseconds", 0))
+
+
+def _of_numpy(value: np.datetime64 | np.timedelta64, meaning: str) -> Fraction | None:
+    wanted = "date" if isinstance(value, np.datetime64) else "duration"
+    if meaning != wanted or np.isnat(value):
+        return None
+    kind = "M8[ns]" if wanted == "date" else "m8[ns]"
+    return Fraction(int(value.astype(kind).astype(np.int64)))

@@ -1,0 +1,124 @@
+"""What each column is treated as, and why."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simpdm_frames.codecs.choices import Choices
+from simpdm_frames.codecs.few import distinct
+from simpdm_frames.column import Column, Kind
+
+__all__ = ["Role", "Treatment", "decide"]
+
+_FEW = 10  # whole numbers with at most so many values are levels
+_MOST_LEVELS = 256  # beyond it labels are too rare to learn
+_SOME = 20  # with fewer labels than this, no column is taken for text
+_ID_NAME = re.compile(r"(?i)(^|[^a-z])(id|uuid|guid)$|^(id|uuid|guid)([^a-z]|$)|[a-z](Id|ID)$")
+
+
+class Role(enum.Enum):
+    """What a column is to the model."""
+
+    NUMBER = "number"
+    FEW = "number with few values"
+    ORDINAL = "ordered labels"
+    LABELS = "labels"
+    UNSUPPORTED = "left: unsupported"
+    EMPTY = "left: empty"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What a column was treated as at the fit.
+
+    Parameters
+    ----------
+    name, dtype
+        Of the column.
+    role
+        What it is to the model.
+    why
+        The reason, in words; of a column that is left, with the way out.
+    fill
+        Whether its holes are filled.
+    holes
+        Whether it had holes at the fit.
+    """
+
+    name: Hashable
+    dtype: str
+    role: Role
+    why: str
+    fill: bool
+    holes: bool
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the model looks at the column."""
+        return self.role in {Role.NUMBER, Role.FEW, Role.ORDINAL, Role.LABELS}
+
+
+def decide(column: Column, choices: Choices) -> Treatment:
+    """Decide what a column is treated as; the caller's choices come first."""
+    role, why = _decide(column, choices)
+    wanted = choices.columns is None or column.name in choices.columns
+    modelled = role in {Role.NUMBER, Role.FEW, Role.ORDINAL, Role.LABELS}
+    if modelled and not wanted:
+        why += "; not filled, as columns does not name it"
+    return Treatment(column.name, column.dtype, role, why, modelled and wanted, bool(column.missing.any()))
+
+
+def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
+    if column.name in choices.ignore:
+        return Role.IGNORED, "ignore names it"
+    if column.kind is Kind.OPAQUE:
+        return Role.UNSUPPORTED, "its dtype cannot be modelled; convert it, or fill it yourself"
+    if column.missing.all():
+        return Role.EMPTY, "it has no observed cell; drop it, or fill it yourself"
+    if column.name in choices.categorical:
+        return Role.LABELS, "categorical names it"
+    if column.name in choices.ordinal:
+        number = column.kind is Kind.CONTINUOUS
+        return (Role.NUMBER if number else Role.ORDINAL), "ordinal names it"
+    named = choices.columns is not None and column.name in choices.columns
+    reason = "" if named else _identity(column)
+    if reason:
+        return Role.UNSUPPORTED, f"{reason}; name it in columns or categorical to fill it all the same"
+    if column.kind is Kind.DISCRETE:
+        return Role.LABELS, f"its values are {column.meaning}s, {len(column.levels)} different ones"
+    if column.name not in choices.bounds and column.meaning == "number" and column.grid.step == 1:
+        n_values = distinct(column, _FEW)
+        if n_values <= _FEW:
+            return (
+                Role.FEW,
+                f"whole numbers, {n_values} different ones; name it in ordinal for a plain number",
+            )
+    return Role.NUMBER, f"its values are {column.meaning}s"
+
+
+def _identity(column: Column) -> str:
+    """Say why a column looks like an identity or like text, if it does."""
+    n_seen = int(np.count_nonzero(~column.missing))
+    if column.kind is Kind.DISCRETE:
+        n_levels = len(column.levels)
+        if n_levels > _MOST_LEVELS:
+            return f"it has {n_levels} labels, more than {_MOST_LEVELS}"
+        if n_levels > _SOME and 2 * n_levels > n_seen:
+            return f"it looks like text or an identity: {n_levels} labels in {n_seen} cells"
+        return ""
+    whole = column.meaning == "number" and column.grid.step == 1
+    if not whole or n_seen <= _SOME:
+        return ""
+    seen = column.values[~column.missing]
+    offsets = seen - np.flatnonzero(~column.missing)
+    if (offsets == offsets[0]).all() and column.origin + offsets[0] in {0, 1}:
+        return "it looks like a row number: it counts the rows"
+    if _ID_NAME.search(str(column.name)) and len(np.unique(seen)) == n_seen:
+        return "it looks like an identity: its name says so and no value repeats"
+    return ""

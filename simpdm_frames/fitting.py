@@ -1,0 +1,187 @@
+"""Fitting: from a frame to a model, and straight on to the completed frame.
+
+read → encode → train.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from simpdm_frames import frames
+from simpdm_frames.codecs import Choices, TableCodec, mark_all
+from simpdm_frames.column import Column
+from simpdm_frames.errors import FewRowsWarning, GpuUnavailableError, GpuUnavailableWarning, Place
+from simpdm_frames.imputer import Imputer, indicator_names, write
+from simpdm_frames.notices import Notices
+from simpdm_frames.options import FitOptions
+from simpdm_frames.progress import watching
+from simpdm_frames.settings import choose_device
+
+__all__ = ["Learnt", "fit", "fit_impute"]
+
+FrameT = TypeVar("FrameT")
+_FEW_ROWS = 10
+
+
+def fit(frame: Any, **options: Any) -> Imputer:
+    """Fit a model to the observed cells of a frame.
+
+    Parameters
+    ----------
+    frame
+        A frame of pandas or polars, a lazy frame of polars, or a table of pyarrow.
+    random_state : int, optional
+        Makes the fit and its fills repeatable.
+    gpu : {"auto", True, False, "require"}
+        ``"auto"`` takes a GPU if there is one. True warns if there is none, ``"require"`` raises. False
+        stays on the CPU.
+    device : str, optional
+        A device by torch's name, such as ``"cuda:1"``, instead of ``gpu``.
+    preset : {"default", "fast", "paper"}
+        The settings to start from.
+    steps, batch_size, … : optional
+        Settings by name that replace those of the preset: every field of ``Settings``.
+    time_budget : float, optional
+        Seconds after which the training ends, if it has not ended before.
+    progress : {"auto", True, False} or callable
+        A bar on a terminal or in a notebook; or a function that is told about the progress and may end
+        the training by returning True.
+    max_rows : int, default 500 000
+        A frame with more rows is sampled, each row as likely as any other.
+    categorical : name or names
+        Columns whose values are labels without an order, whatever their dtype.
+    ordinal : name, names or mapping
+        Columns whose values are ordered steps; a mapping gives the order, ``{"size": ["S", "M", "L"]}``.
+    ignore : name or names
+        Columns that are neither filled nor looked at.
+    columns : name or names, optional
+        The only columns to be filled; the others are looked at. A column that is named here is filled
+        even if it looks like an identity or like text.
+    bounds : mapping
+        Lowest and highest fill by column, ``{"age": (0, 120)}``; None for no bound but the dtype's. By
+        default fills stay in the observed range.
+    missing_values : value, values or mapping
+        Values that stand for a hole, in all columns or by column, ``{"city": "n/a"}``.
+    add_indicator : bool, name or names
+        Add a column of truth values, ``"<name>_missing"``, for each filled column that had holes at the
+        fit, or for those that are named.
+    on_empty, on_unsupported, unseen : {"warn", "raise", "ignore"}
+        What to do about a column without an observed cell; about a column with holes whose dtype or
+        labels cannot be modelled; about labels that were not there at the fit.
+    inf : {"raise", "missing"}
+        Refuse infinite values, or fill them.
+    nan_is_missing : bool
+        False keeps NaN where the library tells it from null, as polars does.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [1.0, 2.0, None, 4.0] * 5, "y": ["a", "b", "a", None] * 5})
+    >>> fit(frame, random_state=0, steps=20)
+    <Imputer of 0 numbers and 2 categories, 20 steps on cpu>
+    """
+    wish = FitOptions.parse(options)
+    place = Place.here()
+    return Learnt.of(frames.gather(frame, wish.max_rows, wish.seed), wish).train(wish, place)
+
+
+def fit_impute(frame: FrameT, **options: Any) -> FrameT:
+    """Fit a model to a frame and fill the frame's own holes; the options are those of ``fit``.
+
+    A lazy frame stays lazy: it becomes one node, which trains once when it is collected.
+    """
+    wish = FitOptions.parse(options)
+    place = Place.here()
+    added = _promised(frame, wish) if frames.is_lazy(frame) else []
+    filled: FrameT = frames.at_once(frame, lambda whole: _fit_impute(whole, wish, place), added)
+    return filled
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What is known of a frame before any training.
+
+    ``columns`` are all rows, ``sample`` those that a model is fit to.
+    """
+
+    columns: Sequence[Column]
+    sample: Sequence[Column]
+    codec: TableCodec
+    choices: Choices
+
+    @classmethod
+    def of(cls, frame: Any, wish: FitOptions) -> Learnt:
+        """Read a frame, mark its holes, and learn scales and levels."""
+        columns = frames.read(frame)
+        choices = wish.choices.resolve([column.name for column in columns])
+        columns = sample = mark_all(columns, choices)
+        n_rows = len(columns[0]) if columns else 0
+        if n_rows > wish.max_rows:
+            rows = np.random.default_rng(wish.seed).choice(n_rows, wish.max_rows, replace=False)
+            sample = [column.rows(np.sort(rows)) for column in columns]
+        return cls(columns, sample, TableCodec.learn(sample, choices), choices)
+
+    def train(self, wish: FitOptions, place: Place) -> Imputer:
+        """Train a model, if there is something to learn from."""
+        codec, n_rows = self.codec, len(self.sample[0]) if self.sample else 0
+        if n_rows < 2 and self.sample:
+            raise ValueError(f"a fit needs at least 2 rows, got {n_rows}")
+        Notices(place).refuse_holes(codec, self.sample, self.choices)
+        if not codec.layout.n_columns:
+            reasons = "; ".join(f"{name!r}: {treatment.why}" for name, treatment in codec.plan.items())
+            raise ValueError(
+                f"there is no column that a model could be fit to ({reasons or 'the frame has none'})"
+            )
+        if n_rows < _FEW_ROWS:
+            place.warn(f"a model of {n_rows} rows has little to learn from: expect guesses", FewRowsWarning)
+        device = _device(wish, place)
+        from simpdm_frames.engine import Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
+
+        limits = [] if wish.time_budget is None else [TimeBudget(wish.time_budget)]
+        with watching(wish.progress) as listeners:
+            engine = Engine.fit(
+                codec.encode(self.sample),
+                wish.settings,
+                seed=wish.seed,
+                device=device,
+                callbacks=[*listeners, *limits],
+            )
+        return Imputer(codec, self.choices, engine)
+
+
+def _fit_impute(frame: Any, wish: FitOptions, place: Place) -> Any:
+    learnt = Learnt.of(frame, wish)
+    columns, codec, choices = learnt.columns, learnt.codec, learnt.choices
+    if any(column.missing.any() and not codec.why_left(column) for column in columns):
+        model = learnt.train(wish, place)
+        return model.fill(frame, columns, choices, model.added(choices, columns), Notices(place))
+    notices = Notices(place)
+    notices.refuse_holes(codec, columns, choices)
+    notices.of_holes(codec, columns, choices)
+    named = () if isinstance(choices.add_indicator, bool) else choices.add_indicator
+    return write(frame, columns, {}, indicator_names(named, [column.name for column in columns]))
+
+
+def _promised(frame: Any, wish: FitOptions) -> list[str]:
+    """Name the columns that a query will have in addition; its schema has to be known beforehand."""
+    names = [column.name for column in frames.read(frames.head(frame))]
+    indicated = wish.choices.resolve(names).add_indicator
+    if indicated is True:
+        raise ValueError(
+            "the schema of a lazy frame has to be known before its holes are; "
+            "name the columns, as in add_indicator=['age']"
+        )
+    return [str(name) for name in indicator_names(indicated or (), names).values()]
+
+
+def _device(wish: FitOptions, place: Place) -> str:
+    device, complaint = choose_device(wish.gpu, wish.device)
+    if complaint and wish.gpu is not True:
+        raise GpuUnavailableError(complaint)
+    if complaint:
+        place.warn(f"{complaint}; the model runs on the CPU", GpuUnavailableWarning)
+    return device

@@ -1,0 +1,77 @@
+"""Frames that are not there yet: polars' LazyFrame. Other frames are taken as they are.
+
+Fitting needs rows, so it collects some of them. Filling needs one batch at a time, so it becomes a node
+of the query, with its schema known.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["at_once", "by_batches", "gather", "head", "holes", "is_lazy"]
+
+_INDEX = "__simpdm_row__"
+
+
+def is_lazy(frame: object) -> TypeGuard[pl.LazyFrame]:
+    """Tell whether a frame is a query; polars is not imported to look."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(frame, polars.LazyFrame)
+
+
+def gather(frame: Any, max_rows: int, seed: int) -> Any:
+    """Collect at most so many rows of a query, each as likely as any other, in their order."""
+    if not is_lazy(frame):
+        return frame
+    import polars as pl  # noqa: PLC0415  # it is there: the frame is one of its own
+
+    # A row's place in the draw is a hash of its number, so that one pass over the data is enough.
+    drawn = (
+        frame.with_row_index(_INDEX)
+        .bottom_k(max_rows, by=pl.col(_INDEX).hash(seed % 2**64))
+        .sort(_INDEX)
+        .drop(_INDEX)
+    )
+    return drawn.collect(engine="streaming")
+
+
+def head(frame: Any) -> Any:
+    """Give a frame without rows that has the columns of a query; known before anything is collected."""
+    return frame.collect_schema().to_frame() if is_lazy(frame) else frame
+
+
+def holes(frame: Any) -> Any:
+    """Give a frame with holes where a query has them and nothing else; other frames as they are."""
+    if not is_lazy(frame):
+        return frame
+    import polars as pl  # noqa: PLC0415  # as above
+
+    marks = [
+        pl.when(column.is_not_nan() if dtype.is_float() else column.is_not_null()).then(statement=True)
+        for column, dtype in ((pl.col(name), dtype) for name, dtype in frame.collect_schema().items())
+    ]
+    return frame.select(marks).collect(engine="streaming")
+
+
+def by_batches(frame: Any, fill: Callable[[Any], Any], added: Iterable[str] = ()) -> Any:
+    """Fill a query batch by batch, wherever its engine cuts it; other frames at once."""
+    return _node(frame, fill, added, streamable=True)
+
+
+def at_once(frame: Any, fill: Callable[[Any], Any], added: Iterable[str] = ()) -> Any:
+    """Fill a query when it is collected, all rows in one call; other frames at once."""
+    return _node(frame, fill, added, streamable=False)
+
+
+def _node(frame: Any, fill: Callable[[Any], Any], added: Iterable[str], *, streamable: bool) -> Any:
+    if not is_lazy(frame):
+        return fill(frame)
+    import polars as pl  # noqa: PLC0415  # as above
+
+    schema: dict[str, Any] = {**frame.collect_schema(), **dict.fromkeys(added, pl.Boolean)}
+    return frame.map_batches(fill, schema=schema, streamable=streamable)

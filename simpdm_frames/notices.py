@@ -1,0 +1,103 @@
+"""What a call has to say about columns: once per kind, at the user's line."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterator, Sequence
+
+from simpdm_frames.codecs import Choices, Role, TableCodec
+from simpdm_frames.column import Column
+from simpdm_frames.errors import (
+    ExtraColumnsWarning,
+    Place,
+    UnfilledColumnsError,
+    UnfilledColumnsWarning,
+    UnseenLabelsError,
+    UnseenLabelsWarning,
+    describe,
+)
+
+__all__ = ["Notices"]
+
+_MOST_NAMED = 5
+
+
+class Notices:
+    """Remembers what one call has said, because a query is filled in many batches on several threads."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._said: set[tuple[str, Hashable]] = set()
+        self._lock = threading.Lock()
+
+    def of_extra_columns(self, codec: TableCodec, columns: Sequence[Column]) -> None:
+        """Name the columns that were not there at the fit."""
+        extra = [column for column in columns if column.name not in codec.plan]
+        extra = [column for column in extra if self._is_news("extra", column.name)]
+        if extra:
+            what = describe([(column.name, column.dtype) for column in extra])
+            self._place.warn(
+                f"{what} were not there when the model was fit and are passed through", ExtraColumnsWarning
+            )
+
+    def of_strange_labels(self, codec: TableCodec, columns: Sequence[Column], choices: Choices) -> None:
+        """Name the labels that were not there at the fit, or refuse them."""
+        if choices.unseen == "ignore":
+            return
+        dtypes = {column.name: column.dtype for column in columns}
+        found = {
+            name: labels
+            for name, labels in codec.strangers(columns).items()
+            if self._is_news("strange", name)
+        }
+        if not found:
+            return
+        what = "; ".join(
+            f"{describe([(name, dtypes[name])])}: {_some(labels)}" for name, labels in found.items()
+        )
+        if choices.unseen == "raise":
+            raise UnseenLabelsError(f"labels that were not there at the fit: {what}; fit again with them")
+        self._place.warn(
+            f"labels that were not there at the fit stay and count as unknown: {what}", UnseenLabelsWarning
+        )
+
+    def of_holes(self, codec: TableCodec, columns: Sequence[Column], choices: Choices) -> None:
+        """Name the columns that keep holes, and why."""
+        kept = [
+            text
+            for name, text, option in _left_with_holes(codec, columns)
+            if getattr(choices, option) == "warn" and self._is_news("holes", name)
+        ]
+        if kept:
+            self._place.warn(f"holes are left in {'; '.join(kept)}", UnfilledColumnsWarning)
+
+    def refuse_holes(self, codec: TableCodec, columns: Sequence[Column], choices: Choices) -> None:
+        """Refuse columns that would keep holes, where the caller asked for it."""
+        for option in ("on_empty", "on_unsupported"):
+            texts = [text for _, text, kind in _left_with_holes(codec, columns) if kind == option]
+            if texts and getattr(choices, option) == "raise":
+                raise UnfilledColumnsError(f"holes would be left in {'; '.join(texts)} ({option}='raise')")
+
+    def _is_news(self, kind: str, name: Hashable) -> bool:
+        with self._lock:
+            news = (kind, name) not in self._said
+            self._said.add((kind, name))
+        return news
+
+
+def _left_with_holes(codec: TableCodec, columns: Sequence[Column]) -> Iterator[tuple[Hashable, str, str]]:
+    """Give each column that keeps holes against the caller's wish, why, and the option that is about it."""
+    for column in columns:
+        why = codec.why_left(column)
+        if not why or not column.missing.any() or codec.by_choice(column.name):
+            continue
+        treatment = codec.plan.get(column.name)
+        empty = treatment is not None and treatment.role is Role.EMPTY
+        text = f"{describe([(column.name, column.dtype)])}: {why}"
+        yield column.name, text, "on_empty" if empty else "on_unsupported"
+
+
+def _some(labels: Sequence[Hashable]) -> str:
+    shown = ", ".join(map(repr, labels[:_MOST_NAMED]))
+    more = len(labels) - _MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown

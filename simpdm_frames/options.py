@@ -1,0 +1,129 @@
+"""Every option of a call, checked at once and by name, before any work begins."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from simpdm_frames.codecs import Choices
+from simpdm_frames.codecs.choices import nearest
+from simpdm_frames.progress import check_progress
+from simpdm_frames.settings import Settings, check_gpu
+from simpdm_frames.settings import preset as find_preset
+
+__all__ = ["CHUNK", "FitOptions", "ImputeOptions"]
+
+_MAX_ROWS = 500_000
+CHUNK = 32_768
+"""Rows that are completed at a time."""
+_CHOICES = tuple(field.name for field in fields(Choices))
+_SETTINGS = tuple(field.name for field in fields(Settings))
+_RUN = ("random_state", "gpu", "device", "preset", "time_budget", "progress", "max_rows")
+_WHEN_IMPUTING = (
+    "columns",
+    "missing_values",
+    "add_indicator",
+    "on_empty",
+    "on_unsupported",
+    "unseen",
+    "inf",
+    "nan_is_missing",
+)
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How a model is to be fit."""
+
+    settings: Settings
+    choices: Choices
+    seed: int
+    gpu: bool | str = "auto"
+    device: str | None = None
+    time_budget: float | None = None
+    progress: Any = "auto"
+    max_rows: int = _MAX_ROWS
+
+    @classmethod
+    def parse(cls, options: Mapping[str, Any]) -> FitOptions:
+        """Sort options by name: those of the run, those about columns, and the engine's settings."""
+        _refuse_unknown(options, (*_RUN, *_CHOICES, *_SETTINGS))
+        run = {name: options[name] for name in _RUN if name in options}
+        random_state, preset = run.pop("random_state", None), run.pop("preset", "default")
+        check_gpu(run.get("gpu", "auto"), run.get("device"))
+        check_progress(run.get("progress", "auto"))
+        budget = run.get("time_budget")
+        if budget is not None and (
+            isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0
+        ):
+            raise ValueError(f"time_budget must be None or a number of seconds above 0, got {budget!r}")
+        run["max_rows"] = _whole("max_rows", run.get("max_rows", _MAX_ROWS), 2)
+        return cls(
+            settings=find_preset(preset).override(
+                **{name: options[name] for name in _SETTINGS if name in options}
+            ),
+            choices=Choices(**{name: options[name] for name in _CHOICES if name in options}),
+            seed=_seed(random_state),
+            **run,
+        )
+
+
+@dataclass(frozen=True)
+class ImputeOptions:
+    """How a frame is to be filled with a model; what is not given is as it was at the fit."""
+
+    choices: Mapping[str, Any]
+    batch_size: int = CHUNK
+
+    @classmethod
+    def parse(cls, options: Mapping[str, Any]) -> ImputeOptions:
+        """Take the options that make sense once a model is there."""
+        late = [
+            name
+            for name in options
+            if name in (*_RUN, *_CHOICES, *_SETTINGS) and name not in (*_WHEN_IMPUTING, "batch_size")
+        ]
+        if late:
+            raise TypeError(
+                f"{', '.join(map(repr, late))} must be passed to fit; the model is fitted already"
+            )
+        _refuse_unknown(options, (*_WHEN_IMPUTING, "batch_size"))
+        Choices(**{name: value for name, value in options.items() if name != "batch_size"})  # checked at once
+        given = dict(options)
+        return cls(batch_size=_whole("batch_size", given.pop("batch_size", CHUNK), 1), choices=given)
+
+    def over(self, fitted: Choices, names: Collection[Hashable]) -> Choices:
+        """Put what is given now over what was given at the fit."""
+        now = Choices(**self.choices).resolve(names)
+        return replace(fitted, **{name: getattr(now, name) for name in self.choices})
+
+
+def _refuse_unknown(options: Mapping[str, Any], known: Collection[str]) -> None:
+    for name in options:
+        if name not in known:
+            raise TypeError(f"unknown option {name!r}; {nearest(name, known)}")
+
+
+def _whole(name: str, value: Any, low: int) -> int:
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        whole = low - 1
+    if isinstance(value, bool) or whole < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+    return whole
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return secrets.randbits(63)
+    try:
+        seed = operator.index(random_state)  # numpy's integers are welcome
+    except TypeError:
+        seed = -1
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"random_state must be None or from 0 to 2^63 - 1, got {random_state!r}")
+    return seed
