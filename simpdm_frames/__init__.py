@@ -1,7 +1,7 @@
 """Fill the missing values of data frames with SimpDM, and give back the same frame, completed.
 
 >>> import pandas as pd, simpdm_frames
->>> frame = pd.DataFrame({"x": [1.0, 2.0, None, 4.0], "y": ["a", "b", "a", None]})
+>>> frame = pd.DataFrame({"x": [1.5, 2.0, None, 4.0] * 5, "y": ["a", "b", "a", None] * 5})
 >>> done = frame.simpdm.fit_impute(random_state=0, steps=20)
 >>> done.isna().sum().sum(), list(map(str, done.dtypes)) == list(map(str, frame.dtypes))
 (np.int64(0), True)

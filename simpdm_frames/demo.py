@@ -32,7 +32,7 @@ def make_table(n_rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.DataF
             "pressure": pressure.astype(np.float32),
             "visits": pd.array(visits, dtype="Int64"),
             "ward": pd.array(ward, dtype="string"),
-            "risk": pd.Categorical.from_codes(risk, ["low", "medium", "high"], ordered=True),
+            "risk": pd.Categorical.from_codes(risk, pd.Index(["low", "medium", "high"]), ordered=True),
             "smoker": pd.array(random.random(n_rows) < 1 / (1 + np.exp(2 * health)), dtype="boolean"),
             "admitted": admitted,
         },
@@ -48,7 +48,7 @@ def make_table(n_rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.DataF
 
 def simple_fill(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill each column with its median or its most frequent label: what a model has to beat."""
-    done = frame.copy()
+    done: pd.DataFrame = frame.copy()
     for name in frame.columns:
         seen = frame[name].dropna()
         ordinary = _is_number(seen)

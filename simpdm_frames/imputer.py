@@ -66,7 +66,7 @@ class Imputer:
         choices = wish.over(self._choices, [column.name for column in columns])
         notices = Notices(Place.here())
         # What is wrong with the columns of a query shows before anything is collected.
-        self._codec.check(columns)
+        self._codec.check(columns, by_dtype=frames.is_lazy(frame))
         notices.of_extra_columns(self._codec, columns)
         added = self.added(choices, columns)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from simpdm_frames import frames
-from simpdm_frames.codecs import Choices, TableCodec, hint, mark_all
+from simpdm_frames.codecs import Choices, TableCodec, hint, mark
 from simpdm_frames.column import Column
 from simpdm_frames.fitting import Learnt
 from simpdm_frames.options import FitOptions
@@ -50,7 +50,7 @@ def missing(frame: Any, *, by: Literal["column", "pattern"] = "column") -> Any:
     if by not in {"column", "pattern"}:
         raise ValueError(f"by must be 'column' or 'pattern', got {by!r}")
     eager = frames.holes(frame)
-    columns = mark_all(frames.read(eager), Choices(inf="missing").resolve(()))
+    columns = [mark(column, Choices()) for column in frames.read(eager)]
     dtypes = [column.dtype for column in frames.read(frames.head(frame))]
     return frames.backend_of(eager).table(_shares(columns, dtypes) if by == "column" else _patterns(columns))
 

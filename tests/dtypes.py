@@ -5,6 +5,7 @@
 
 import datetime as dt
 from decimal import Decimal
+from itertools import compress
 
 import numpy as np
 import pandas as pd
@@ -37,9 +38,17 @@ def arrow(values, kind):
 
 PANDAS = {
     **{f"float{bits}": series(real, f"float{bits}") for bits in (16, 32, 64)},
-    **{f"{kind}{bits}": series(whole, f"{kind}{bits}") for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    **{
+        f"{kind}{bits}": series(whole, f"{kind}{bits}")
+        for kind in ("int", "uint")
+        for bits in (8, 16, 32, 64)
+    },
     "bool": series(truths, "bool"),
-    **{f"{kind}{bits}": series(whole, f"{kind}{bits}") for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)},
+    **{
+        f"{kind}{bits}": series(whole, f"{kind}{bits}")
+        for kind in ("Int", "UInt")
+        for bits in (8, 16, 32, 64)
+    },
     "Int64 near 2^63": series(late, "Int64"),
     **{f"Float{bits}": series(real, f"Float{bits}") for bits in (32, 64)},
     "boolean": series(truths, "boolean"),
@@ -68,18 +77,22 @@ PANDAS = {
     "datetime64[ns], to the nanosecond": series(nanoseconds),
     "datetime64[us] at midnight": series(days.as_unit("us")),
     **{
-        f"datetime64[{unit}, Europe/Vienna]": series(hours.tz_localize("UTC").tz_convert("Europe/Vienna").as_unit(unit))
+        f"datetime64[{unit}, Europe/Vienna]": series(
+            hours.tz_localize("UTC").tz_convert("Europe/Vienna").as_unit(unit)
+        )
         for unit in ("s", "ms", "us", "ns")
     },
     "datetime64[us, Europe/Vienna] at midnight": series(days.tz_localize("Europe/Vienna").as_unit("us")),
     **{f"timedelta64[{unit}]": series(spans.as_unit(unit)) for unit in ("s", "ms", "us", "ns")},
     "period[M]": series(pd.period_range("2020-01", periods=N, freq="M")),
     "period[D]": series(pd.period_range("2020-01-01", periods=N, freq="D")),
-    "interval": series(pd.cut(real, [-1, 1, 2, 5]).astype(pd.IntervalDtype("int64", "right"))),
+    "interval": series(pd.cut(real, [-1, 1, 2, 5]).astype(pd.IntervalDtype("float64", "right"))),
     "Sparse[float64]": series(pd.arrays.SparseArray(real)),
     "Sparse[int64]": series(pd.arrays.SparseArray(whole)),
     "complex128": series(real * 1j),
-    **{f"{kind}[pyarrow]": series(whole, f"{kind}[pyarrow]") for kind in ("int8", "int64", "uint8", "uint64")},
+    **{
+        f"{kind}[pyarrow]": series(whole, f"{kind}[pyarrow]") for kind in ("int8", "int64", "uint8", "uint64")
+    },
     **{f"{kind}[pyarrow]": series(real, f"{kind}[pyarrow]") for kind in ("float", "double")},
     "bool[pyarrow]": series(truths, "bool[pyarrow]"),
     "string[pyarrow] by ArrowDtype": arrow(words, pa.string()),
@@ -117,7 +130,9 @@ POLARS = {
     "Datetime(ns), to the nanosecond": pl.Series(nanoseconds),
     "Datetime(us) at midnight": pl.Series(days).cast(pl.Datetime("us")),
     **{
-        f"Datetime({unit}, Europe/Vienna)": pl.Series(hours.tz_localize("UTC")).cast(pl.Datetime(unit, "UTC")).dt.convert_time_zone("Europe/Vienna")
+        f"Datetime({unit}, Europe/Vienna)": pl.Series(hours.tz_localize("UTC"))
+        .cast(pl.Datetime(unit, "UTC"))
+        .dt.convert_time_zone("Europe/Vienna")
         for unit in ("ms", "us", "ns")
     },
     "Datetime(us, Europe/Vienna) at midnight": pl.Series(days)
@@ -137,7 +152,10 @@ POLARS = {
 
 ARROW = {
     **{str(kind): pa.array(whole.tolist(), kind) for kind in (pa.int8(), pa.int16(), pa.int32(), pa.int64())},
-    **{str(kind): pa.array(whole.tolist(), kind) for kind in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())},
+    **{
+        str(kind): pa.array(whole.tolist(), kind)
+        for kind in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+    },
     **{str(kind): pa.array(real).cast(kind) for kind in (pa.float16(), pa.float32(), pa.float64())},
     "bool": pa.array(truths),
     **{str(kind): pa.array(words, kind) for kind in (pa.string(), pa.large_string(), pa.string_view())},
@@ -146,7 +164,9 @@ ARROW = {
     "date32": pa.array([day.date() for day in days], pa.date32()),
     "date64": pa.array([day.date() for day in days], pa.date64()),
     **{f"timestamp[{unit}]": pa.array(list(hours), pa.timestamp(unit)) for unit in ("s", "ms", "us", "ns")},
-    "timestamp[us, Europe/Vienna]": pa.array(list(hours.tz_localize("UTC")), pa.timestamp("us", "Europe/Vienna")),
+    "timestamp[us, Europe/Vienna]": pa.array(
+        list(hours.tz_localize("UTC")), pa.timestamp("us", "Europe/Vienna")
+    ),
     "timestamp[us, Europe/Vienna] at midnight": pa.array(
         list(days.tz_localize("Europe/Vienna")), pa.timestamp("us", "Europe/Vienna")
     ),
@@ -166,4 +186,75 @@ LEFT = {
     "polars": {"Null", "List", "Array", "Struct", "Binary", "Object"},
     "pyarrow": {"null", "list", "struct", "binary"},
 }
-CANNOT_MISS = {"pandas": {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)} | {"bool", "Sparse[int64]"}}
+CANNOT_MISS = {
+    ("pandas", name)
+    for name in (
+        "bool",
+        "Sparse[int64]",
+        *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
+    )
+}
+
+
+def columns(library):
+    """All columns of a library, by name."""
+    return {"pandas": PANDAS, "polars": POLARS, "pyarrow": ARROW}[library]
+
+
+def complete_frame(library, name):
+    """A frame of the column and of another one beside it."""
+    column = columns(library)[name]
+    if library == "pandas":
+        return pd.DataFrame({"x": column, "y": real})
+    if library == "polars":
+        return pl.DataFrame({"x": column, "y": real})
+    return pa.table({"x": column, "y": real})
+
+
+def holed_frame(library, name):
+    """The same frame with holes in the column, if its dtype can have any."""
+    column = columns(library)[name]
+    if library == "pandas":
+        kept = column if (library, name) in CANNOT_MISS else column.mask(HOLES)
+        return pd.DataFrame({"x": kept, "y": real})
+    if library == "polars":
+        frame = pl.DataFrame({"x": column, "y": real})
+        if column.dtype == pl.Object:  # polars cannot put a hole into a column of objects
+            return frame
+        return frame.with_columns(pl.when(~pl.Series(HOLES)).then("x").alias("x"))
+    cells = [None if hole else cell for hole, cell in zip(HOLES, column.to_pylist(), strict=True)]
+    return pa.table({"x": pa.array(cells, column.type), "y": real})
+
+
+def dtype_of(frame):
+    """The dtype of the column, as the library has it."""
+    if isinstance(frame, pa.Table):
+        return frame.column("x").type
+    return frame["x"].dtype
+
+
+def holes_of(frame):
+    """Where the column has holes."""
+    if isinstance(frame, pd.DataFrame):
+        return frame["x"].isna().to_numpy(dtype=bool)
+    if isinstance(frame, pl.DataFrame):
+        return frame["x"].is_null().to_numpy()
+    return frame.column("x").is_null().to_numpy()
+
+
+def same_cells(one, other, rows):
+    """Tell whether some cells of two columns of one dtype are the same, to the bit and to the type."""
+    if isinstance(one, pa.Table):
+        cells = (compress(frame.column("x").to_pylist(), rows) for frame in (one, other))
+        return list(next(cells)) == list(next(cells))
+    if isinstance(one, pl.DataFrame):
+        keep = pl.Series(rows)
+        if one["x"].dtype == pl.Object:
+            return one["x"].to_list() == other["x"].to_list()
+        return one["x"].filter(keep).equals(other["x"].filter(keep), null_equal=True)
+    left, right = one["x"][rows], other["x"][rows]
+    pd.testing.assert_series_equal(left, right, check_exact=True)
+    return [type(cell) for cell in left] == [type(cell) for cell in right]
+
+
+CASES = [(library, name) for library in ("pandas", "polars", "pyarrow") for name in columns(library)]

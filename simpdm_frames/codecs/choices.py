@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 __all__ = ["Choices", "nearest"]
 
 Reaction = Literal["warn", "raise", "ignore"]
 Infinite = Literal["raise", "missing"]
+_APART = (("categorical", "ordinal"), ("categorical", "ignore"), ("ordinal", "ignore"), ("columns", "ignore"))
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,8 @@ class Choices:
         for name in ("on_empty", "on_unsupported", "unseen"):
             _check_name(name, getattr(self, name), get_args(Reaction))
         _check_name("inf", self.inf, get_args(Infinite))
-        for name in ("nan_is_missing",):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if not isinstance(self.nan_is_missing, bool):
+            raise TypeError(f"nan_is_missing must be True or False, got {self.nan_is_missing!r}")
         if not isinstance(self.bounds, Mapping):
             raise TypeError(f"bounds must map columns to (low, high), got {self.bounds!r}")
         for column, pair in self.bounds.items():
@@ -72,40 +72,24 @@ class Choices:
 
     def resolve(self, names: Collection[Hashable]) -> Choices:
         """Give the same choices with every name checked against the frame and in plain collections."""
-        by_column = isinstance(self.missing_values, Mapping)
-        sentinels = (
-            {column: _values(values) for column, values in self.missing_values.items()}
-            if by_column
-            else dict.fromkeys(names, _values(self.missing_values))
-        )
-        orders = (
-            self.ordinal if isinstance(self.ordinal, Mapping) else dict.fromkeys(_names(self.ordinal, names))
-        )
-        indicated = self.add_indicator
-        resolved = Choices(
+        names = dict.fromkeys(names)  # by hash: to compare a number with () makes numpy complain
+        given, order, flags = self.missing_values, self.ordinal, self.add_indicator
+        ranked = order if isinstance(order, Mapping) else dict.fromkeys(_names(order, names))
+        marks = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
+        resolved = replace(
+            self,
             categorical=_names(self.categorical, names),
-            ordinal={column: None if order is None else tuple(order) for column, order in orders.items()},
+            ordinal={name: None if labels is None else tuple(labels) for name, labels in ranked.items()},
             ignore=_names(self.ignore, names),
             columns=None if self.columns is None else _names(self.columns, names),
-            bounds=self.bounds,
-            missing_values=sentinels,
-            add_indicator=indicated if isinstance(indicated, bool) else _names(indicated, names),
-            on_empty=self.on_empty,
-            on_unsupported=self.on_unsupported,
-            unseen=self.unseen,
-            inf=self.inf,
-            nan_is_missing=self.nan_is_missing,
+            missing_values={name: _values(values) for name, values in marks.items()},
+            add_indicator=flags if isinstance(flags, bool) else _names(flags, names),
         )
         for option in ("categorical", "ordinal", "ignore", "columns", "bounds", "missing_values"):
             _refuse_strangers(option, getattr(resolved, option) or (), names)
-        if not isinstance(resolved.add_indicator, bool):
+        if not isinstance(flags, bool):
             _refuse_strangers("add_indicator", resolved.add_indicator, names)
-        for one, other in (
-            ("categorical", "ordinal"),
-            ("categorical", "ignore"),
-            ("ordinal", "ignore"),
-            ("columns", "ignore"),
-        ):
+        for one, other in _APART:
             both = [name for name in getattr(resolved, one) or () if name in getattr(resolved, other)]
             if both:
                 raise ValueError(f"{', '.join(map(repr, both))} cannot be both in {one} and in {other}")

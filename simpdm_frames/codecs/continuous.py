@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from simpdm_frames.errors import describe
 
 __all__ = ["ContinuousCodec"]
 
+_DAY = 86_400 * 10**9
 _FARTHEST = 1e6  # an observed outlier counts as very far out, never as infinite
 
 
@@ -73,7 +77,7 @@ class ContinuousCodec:
         step = coarse.grid.step
         if step:
             values = np.round(values / step) * step
-            low, high = np.ceil(low / step) * step, np.floor(high / step) * step
+            low, high = np.ceil(_near(low / step)) * step, np.floor(_near(high / step)) * step
         if low <= high:  # else the range holds no point of the grid, and the nearest one has to do
             values = values.clip(low, high)
         days = self.grid.days or column.grid.days
@@ -94,9 +98,22 @@ class ContinuousCodec:
         return self.high / 2 - self.low / 2 or 1.0  # a constant column has no spread to scale by
 
 
+def _near(ratio: float) -> float:
+    """Take a number for whole if only rounding tells it apart: 1.001 / 0.001 is 1001."""
+    if math.isinf(ratio):
+        return ratio
+    whole = float(np.round(ratio))
+    return whole if abs(ratio - whole) <= 1e-9 + 1e-15 * abs(ratio) else ratio
+
+
 def _bounds(column: Column, bounds: Sequence[Any]) -> tuple[float, float]:
     """Put the caller's bounds into the units of a column; None is no bound."""
     sides = [None if side is None else number_of(side, column.meaning) for side in bounds]
+    if column.grid.days:
+        sides = [
+            _midnight(side, number, up=up)
+            for side, number, up in zip(bounds, sides, (True, False), strict=True)
+        ]
     for side, number in zip(bounds, sides, strict=True):
         if side is not None and number is None:
             raise TypeError(
@@ -111,3 +128,13 @@ def _bounds(column: Column, bounds: Sequence[Any]) -> tuple[float, float]:
             f"got {bounds[0]!r} and {bounds[1]!r}"
         )
     return low, high
+
+
+def _midnight(bound: Any, number: Fraction | None, *, up: bool) -> Fraction | None:
+    """Move a bound inwards to a midnight of its own clock, so that the nearest midnight is never outside."""
+    if number is None:
+        return None
+    offset = getattr(bound, "utcoffset", lambda: None)() or dt.timedelta()
+    ahead = offset // dt.timedelta(microseconds=1) * 1000
+    days = (number + ahead) / _DAY
+    return (math.ceil(days) if up else math.floor(days)) * Fraction(_DAY) - ahead

@@ -21,7 +21,7 @@ class FewCodec:
 
     Examples
     --------
-    >>> from simpdm_frames.column import Kind
+    >>> from simpdm_frames.column import Grid, Kind
     >>> cylinders = Column("cylinders", "Int8", Kind.CONTINUOUS, np.array([False, False, False, True]),
     ...                    np.array([0.0, 2.0, 4.0, 0.0]), origin=4, grid=Grid(1.0))
     >>> codec = FewCodec.learn(cylinders)

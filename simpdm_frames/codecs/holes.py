@@ -44,7 +44,7 @@ def mark_all(columns: Iterable[Column], choices: Choices) -> list[Column]:
     return marked
 
 
-def mark(column: Column, choices: Choices, sentinels: Sequence[Any]) -> Column:
+def mark(column: Column, choices: Choices, sentinels: Sequence[Any] = ()) -> Column:
     """Mark as missing what stands for a hole in one column."""
     if column.kind is Kind.DISCRETE:
         return _without_labels(column, sentinels) if sentinels else column

@@ -99,8 +99,11 @@ class TableCodec:
                     found[column.name] = strange
         return found
 
-    def check(self, columns: Sequence[Column]) -> None:
-        """Refuse a frame that lacks columns, or whose columns mean something else than at the fit."""
+    def check(self, columns: Sequence[Column], *, by_dtype: bool = False) -> None:
+        """Refuse a frame that lacks columns, or whose columns mean something else than at the fit.
+
+        A column without an observed cell means nothing, unless its dtype alone is asked.
+        """
         by_name = {column.name: column for column in columns}
         codecs = self.codecs
         lost = [(name, codec.dtype) for name, codec in codecs.items() if name not in by_name]
@@ -112,7 +115,8 @@ class TableCodec:
         changed = [
             f"{name!r} was a {codec.meaning} ({codec.dtype}), now it is {_what(by_name[name])}"
             for name, codec in codecs.items()
-            if not _is_blank(by_name[name]) and not _can_stand_for(by_name[name], codec)
+            if not _can_stand_for(by_name[name], codec)
+            and (by_name[name].kind is not Kind.BLANK if by_dtype else not _is_blank(by_name[name]))
         ]
         if changed:
             raise MeaningDiffersError(

@@ -104,7 +104,9 @@ class Engine:
             # The draws live on the device; what is left of the weights' stream seeds them.
             draws = torch.Generator(device).manual_seed(int(torch.randint(2**62, (), generator=random)))
             batches = Batches(table, settings.batch_size, draws)
-            return Run(lambda: objective.loss(network, batches.next(), draws), network.parameters())
+            return Run(
+                lambda: objective.loss(network, batches.next(), draws), network.parameters(), batches.halve
+            )
 
         losses = train(
             start,
@@ -163,6 +165,11 @@ class Batches:
         self._size = min(size, len(table))
         self._generator = generator
         self._order = torch.empty(0, dtype=torch.int64)
+
+    def halve(self) -> bool:
+        """Take half as many rows from now on; False if there is only one."""
+        self._size, can_be = max(self._size // 2, 1), self._size > 1
+        return can_be
 
     def next(self) -> Table:
         """Take the rows of the next step."""

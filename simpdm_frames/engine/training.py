@@ -79,10 +79,14 @@ class TimeBudget:
 
 @dataclass(frozen=True)
 class Run:
-    """What the loop drives: a function that gives the next loss, and the parameters it depends on."""
+    """What the loop drives: a function that gives the next loss, and the parameters it depends on.
+
+    ``relieve`` is called when the device runs out of memory; True if the step is worth another try.
+    """
 
     loss: Callable[[], Tensor]
     parameters: Iterable[torch.nn.Parameter]
+    relieve: Callable[[], bool] = bool
 
 
 def train(
@@ -110,7 +114,7 @@ def train(
     for rate in (learning_rate, learning_rate * _RESTART_FACTOR):
         run = start()
         optimiser = torch.optim.AdamW(run.parameters, lr=rate, weight_decay=weight_decay, fused=True)
-        losses = _take_steps(run.loss, optimiser, steps=steps, decay=decay, callbacks=callbacks, began=began)
+        losses = _take_steps(run, optimiser, steps=steps, decay=decay, callbacks=callbacks, began=began)
         if losses is not None:
             return losses
     raise NonFiniteLossError(
@@ -121,7 +125,7 @@ def train(
 
 @torch.enable_grad()
 def _take_steps(
-    next_loss: Callable[[], Tensor],
+    run: Run,
     optimiser: torch.optim.Optimizer,
     *,
     steps: int,
@@ -137,11 +141,9 @@ def _take_steps(
         if decay:
             for group, rate in zip(optimiser.param_groups, rates, strict=True):
                 group["lr"] = rate * (1 - (step - 1) / steps)
-        loss = next_loss()
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        loss = _gradient(run, optimiser)
         optimiser.step()
-        recent.append(loss.detach())
+        recent.append(loss)
         if step % _LOOK_EVERY and step < steps:
             continue
         seen = torch.stack(recent)
@@ -154,3 +156,16 @@ def _take_steps(
         if any(answers):
             break
     return losses
+
+
+def _gradient(run: Run, optimiser: torch.optim.Optimizer) -> Tensor:
+    """Compute the loss and its gradient, with less at a time when memory runs out."""
+    try:
+        loss = run.loss()
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    except torch.OutOfMemoryError:
+        if not run.relieve():
+            raise
+        return _gradient(run, optimiser)
+    return loss.detach()

@@ -52,8 +52,10 @@ def holes(frame: Any) -> Any:
     import polars as pl  # noqa: PLC0415  # as above
 
     marks = [
-        pl.when(column.is_not_nan() if dtype.is_float() else column.is_not_null()).then(statement=True)
-        for column, dtype in ((pl.col(name), dtype) for name, dtype in frame.collect_schema().items())
+        pl.when(pl.col(name).is_not_nan() if dtype.is_float() else pl.col(name).is_not_null())
+        .then(statement=True)
+        .alias(name)
+        for name, dtype in frame.collect_schema().items()
     ]
     return frame.select(marks).collect(engine="streaming")
 

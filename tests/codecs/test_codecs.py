@@ -1,16 +1,22 @@
+import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simpdm_frames.codecs import TableCodec
+from simpdm_frames.codecs import Choices, TableCodec, hint, mark, mark_all
 from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.discrete import DiscreteCodec
+from simpdm_frames.codecs.few import FewCodec
+from simpdm_frames.codecs.instants import number_of
+from simpdm_frames.codecs.ordinal import OrdinalCodec
 from simpdm_frames.column import Column, Grid, Kind
 from simpdm_frames.encoded import Completed
-from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError
+from simpdm_frames.errors import ColumnsDifferError, InfiniteValuesError, MeaningDiffersError
 
 
 def number(values, *, missing=None, name="x", **rest):
@@ -29,7 +35,7 @@ def label(codes, levels, *, missing=None, name="y"):
 def test_decode_undoes_encode_on_the_grid(values, origin):
     column = number(values, origin=origin, grid=Grid(step=1.0))
     codec = ContinuousCodec.learn(column)
-    filling = codec.decode(column, np.arange(len(values)), codec.encode(column))
+    filling = codec.decode(column, np.arange(len(values)), codec.encode(column)[0])
     np.testing.assert_array_equal(filling.values, column.values)
     assert filling.origin == origin
 
@@ -58,7 +64,7 @@ def test_the_scale_is_learnt_from_observed_cells_only():
 def test_a_constant_column_is_filled_with_its_constant():
     column = number([3.0, 3.0])
     codec = ContinuousCodec.learn(column)
-    assert codec.encode(column).tolist() == [0.0, 0.0]
+    assert codec.encode(column)[0].tolist() == [0.0, 0.0]
     assert codec.decode(column, np.array([0]), np.array([0.7])).values.tolist() == [3.0]
 
 
@@ -108,12 +114,14 @@ def columns():
 def test_a_table_has_numbers_first_and_says_why_it_leaves_a_column():
     codec = TableCodec.learn(columns())
     assert (codec.layout.n_numbers, codec.layout.cardinalities) == (1, (2,))
-    assert "dtype" in codec.why_left("z")
-    assert "no observed cell" in codec.why_left("empty")
-    assert "not there" in codec.why_left("stranger")
+    by_name = {column.name: column for column in columns()}
+    assert "dtype cannot be modelled" in codec.why_left(by_name["z"])
+    assert "no observed cell" in codec.why_left(by_name["empty"])
+    assert "not there" in codec.why_left(number([1.0], name="stranger"))
+    assert codec.why_left(by_name["x"]) == ""
 
 
-def test_a_table_encodes_by_name_and_decodes_by_position():
+def test_a_table_encodes_and_decodes_by_name():
     codec = TableCodec.learn(columns())
     encoded = codec.encode(columns()[::-1])
     assert encoded.missing.tolist() == [[False, False], [True, False], [False, True]]
@@ -123,16 +131,16 @@ def test_a_table_encodes_by_name_and_decodes_by_position():
         np.array([[1.0, 0.0], [0.0, 1.0], [0.3, 0.7]], dtype=np.float32),
     )
     fillings = codec.decode(columns(), completed)
-    assert set(fillings) == {0, 1}
-    assert fillings[0].values.tolist() == [1]
-    assert fillings[0].levels == ("p", "q")
-    assert fillings[1].rows.tolist() == [1]
-    assert fillings[1].values.tolist() == [2.5]
+    assert set(fillings) == {"x", "y"}
+    assert fillings["y"].values.tolist() == [1]
+    assert fillings["y"].levels == ("p", "q")
+    assert fillings["x"].rows.tolist() == [1]
+    assert fillings["x"].values.tolist() == [2.5]
 
 
 def test_too_many_levels_are_left():
     many = label(np.arange(300), [f"id{k}" for k in range(300)], name="id")
-    assert "300 levels" in TableCodec.learn([many]).why_left("id")
+    assert "300 labels" in TableCodec.learn([many]).why_left(many)
 
 
 def test_a_frame_that_does_not_fit_is_refused_by_column():
@@ -153,6 +161,114 @@ def test_a_blank_column_can_stand_for_numbers_and_labels():
     assert encoded.missing.tolist() == [[True, True]]
 
 
+def test_a_column_of_holes_whose_dtype_means_something_else_is_left():
+    codec = TableCodec.learn(columns())
+    empty = number([np.nan], name="y")
+    encoded = codec.encode([number([1.0]), empty])
+    assert encoded.missing.tolist() == [[False, True]]
+    assert "its dtype cannot hold a label" in codec.why_left(empty)
+    with pytest.raises(MeaningDiffersError):
+        codec.check([number([1.0]), empty], by_dtype=True)
+
+
 def test_infinite_values_are_refused_by_column():
-    with pytest.raises(ValueError, match=r"'x' \(float64\) holds infinite"):
-        TableCodec.learn([number([1.0, np.inf])])
+    with pytest.raises(InfiniteValuesError, match=r"infinite values in 'x' \(float64\), 'z' \(float64\)"):
+        mark_all([number([1.0, np.inf]), number([-np.inf, 1.0], name="z")], Choices().resolve(["x", "z"]))
+
+
+def test_what_is_no_hole_and_no_number_is_unknown():
+    kept = mark(number([1.0, np.nan, 3.0], missing=[False] * 3), Choices(nan_is_missing=False))
+    assert not kept.missing.any()
+    for codec in (ContinuousCodec.learn(kept), FewCodec.learn(replace(kept, grid=Grid(1.0)))):
+        assert codec.encode(kept)[1].tolist() == [False, True, False]
+
+
+def test_few_numbers_are_filled_by_their_expectation():
+    column = number([4.0, 6.0, 8.0, np.nan], grid=Grid(1.0))
+    codec = FewCodec.learn(column)
+    rows = np.array([3])
+    likely = codec.decode(column, rows, np.array([[0.45, 0.1, 0.45]]))
+    assert (likely.values + likely.origin).tolist() == [6]
+    assert codec.encode(number([5.1, 100.0, -3.0]))[0].tolist() == [1, 2, 0]
+
+
+def test_numbers_as_labels_match_whatever_dtype_they_come_from():
+    codec = DiscreteCodec.learn(number([4.0, 6.5, 8.0], origin=10))
+    assert codec.levels == (14, 16.5, 18)
+    codes, unknown = codec.encode(number([18.0, 14.0, 3.0]))
+    assert codes[:2].tolist() == [2, 0]
+    assert unknown.tolist() == [False, False, True]
+    assert codec.strangers(number([18.0, 3.0])) == [3]
+
+
+def test_the_most_frequent_of_very_many_labels_are_kept():
+    codes = np.concatenate([np.arange(3000), np.full(9, 2500)])
+    codec = DiscreteCodec.learn(label(codes, range(3000)))
+    assert len(codec.levels) == 1024
+    assert 2500 in codec.levels
+    assert codec.rest
+    assert codec.strangers(label([0], ["new"])) == []
+
+
+def test_ranks_are_one_number():
+    column = label([0, 1, 2], ["a", "b", "c"])
+    codec = OrdinalCodec.learn(column, ["c", "between", "a", "b"])
+    assert codec.levels == ("c", "a", "b")
+    np.testing.assert_allclose(codec.encode(column)[0], [1 / 3, 1.0, -1.0], rtol=1e-6)
+    filling = codec.decode(column, np.arange(2), np.array([-0.2, 0.9]))
+    assert [filling.levels[code] for code in filling.values] == ["a", "b"]
+    narrow = replace(column, allowed=("c", "b"))
+    assert codec.decode(narrow, np.arange(1), np.array([0.1])).values.tolist() == [2]
+    constant = OrdinalCodec.learn(label([0], ["a"]))
+    assert constant.encode(label([0], ["a"]))[0].tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1.0, 2.0, 3.0, -999.0], [-999.0]),
+        ([-999.0, -998.0, -1000.0], []),
+        ([97.0, 98.0, 99.0], []),
+        ([0.0, 1.0, 99.0], [99.0]),
+    ],
+)
+def test_codes_that_stand_out_are_hinted_at(cells, expected):
+    assert hint(number(cells)) == (
+        f"declare {expected!r} in missing_values if they mean a hole" if expected else ""
+    )
+
+
+def test_words_that_often_mean_a_hole_are_hinted_at():
+    words = label([0, 1, 2], ["Graz", "N/A", "?"])
+    assert "'N/A', '?'" in hint(words)
+    assert hint(label([0], ["Naples"])) == ""
+
+
+def test_declared_labels_become_holes():
+    column = mark(label([0, 1, 2, 1], ["a", "n/a", "z"]), Choices(), ["n/a"])
+    assert column.levels == ("a", "z")
+    assert column.missing.tolist() == [False, True, False, True]
+    assert column.values[[0, 2]].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "meaning", "number"),
+    [
+        (np.int8(3), "number", 3),
+        (Decimal("0.1"), "number", Fraction(1, 10)),
+        (True, "number", None),
+        (np.nan, "number", None),
+        (dt.date(1970, 1, 2), "date", 86_400 * 10**9),
+        (dt.datetime(1970, 1, 1, 1), "date", 3600 * 10**9),
+        (np.datetime64("1970-01-01T01"), "date", 3600 * 10**9),
+        (np.datetime64("NaT"), "date", None),
+        (dt.datetime(1970, 1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=1))), "date with time zone", 0),
+        (dt.datetime(1970, 1, 1), "date with time zone", None),
+        (dt.timedelta(seconds=2), "duration", 2 * 10**9),
+        (np.timedelta64(2, "s"), "duration", 2 * 10**9),
+        (dt.time(0, 0, 1), "time of day", 10**9),
+        (5, "date", None),
+    ],
+)
+def test_values_are_written_in_the_units_of_their_column(value, meaning, number):
+    assert number_of(value, meaning) == number

@@ -1,0 +1,576 @@
+"""The frame contract, and what bad input gets, in every library alike."""
+
+import datetime as dt
+import re
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+from libraries import LIBRARIES, QUICK, fitted, table
+
+import simpdm_frames
+from simpdm_frames import engine
+from simpdm_frames.engine import NonFiniteLossError
+from simpdm_frames.errors import (
+    ColumnsDifferError,
+    ExtraColumnsWarning,
+    FewRowsWarning,
+    InfiniteValuesError,
+    MeaningDiffersError,
+    UnfilledColumnsError,
+    UnfilledColumnsWarning,
+    UnknownFrameError,
+    UnseenLabelsError,
+    UnseenLabelsWarning,
+)
+
+DATA = table()
+MODEL = fitted(LIBRARIES[0])
+
+
+def head(n, **columns):
+    return {**{name: cells[:n] for name, cells in DATA.items()}, **columns}
+
+
+def filled(library, frame, model=MODEL, **options):
+    return library.cells(simpdm_frames.impute(frame, model, **options))
+
+
+def fit_filled(library, data, **options):
+    return library.cells(simpdm_frames.fit_impute(library.make(data), **{**QUICK, **options}))
+
+
+def test_only_holes_change(library):
+    frame = library.make(DATA)
+    done = simpdm_frames.fit_impute(frame, **QUICK)
+    assert type(done) is type(frame)
+    assert library.dtypes(done) == library.dtypes(frame)
+    before, after = library.cells(frame), library.cells(done)
+    assert list(before) == list(after)
+    for name, cells in before.items():
+        assert None in cells
+        assert None not in after[name]
+        assert [a for a, b in zip(after[name], cells, strict=True) if b is not None] == [
+            b for b in cells if b is not None
+        ]
+    assert library.cells(frame) == library.cells(library.make(DATA))  # the frame itself is as it was
+
+
+def test_a_model_fills_alike_in_every_library(library):
+    first = LIBRARIES[0]
+    expected = filled(first, first.make(DATA))
+    assert filled(library, library.make(DATA)) == expected
+    assert filled(library, library.make(DATA), fitted(library)) == expected
+
+
+def test_rows_do_not_depend_on_the_rows_beside_them(library):
+    every = filled(library, library.make(DATA))
+    turned = filled(library, library.make({name: cells[::-1] for name, cells in DATA.items()}), batch_size=7)
+    assert {name: cells[::-1] for name, cells in turned.items()} == every
+
+
+def test_no_rows(library):
+    frame = library.make(head(0))
+    with pytest.raises(ValueError, match="at least 2 rows, got 0"):
+        simpdm_frames.fit(frame)
+    done = simpdm_frames.impute(frame, MODEL)
+    assert library.dtypes(done) == library.dtypes(frame)
+    assert library.cells(done) == library.cells(frame)
+
+
+def test_no_columns(library):
+    frame = library.make({})
+    with pytest.raises(ValueError, match="the frame has none"):
+        simpdm_frames.fit(frame)
+    assert library.cells(simpdm_frames.impute(frame, MODEL)) == {}
+
+
+def test_nothing_missing_returns_at_once(library):
+    complete = {"x": [1.5, 2.5, 4.0] * 5, "w": ["a", "b", "a"] * 5}
+    frame = library.make(complete)
+    done = simpdm_frames.fit_impute(frame, steps=10**8)
+    assert done is not frame or library.name == "pyarrow"  # whose tables never change
+    assert library.cells(done) == complete
+    assert len(simpdm_frames.fit(frame, **QUICK).loss_curve_) == QUICK["steps"]
+
+
+def test_a_column_of_holes_is_kept_and_named(library):
+    data = {**DATA, "empty": [None] * 40}
+    with pytest.warns(UnfilledColumnsWarning, match=r"'empty' \(.*\): it has no observed cell"):
+        done = fit_filled(library, data)
+    assert done["empty"] == [None] * 40
+    assert None not in done["ward"]
+    for call in (simpdm_frames.fit, lambda *a, **k: library.cells(simpdm_frames.fit_impute(*a, **k))):
+        with pytest.raises(UnfilledColumnsError, match=r"'empty'.*on_empty='raise'"):
+            call(library.make(data), on_empty="raise", **QUICK)
+
+
+def test_a_row_of_holes_is_filled(library):
+    data = {name: [*cells, None] for name, cells in DATA.items()}
+    done = fit_filled(library, data)
+    assert all(cells[-1] is not None for cells in done.values())
+    assert 20 <= done["age"][-1] < 90
+    assert done["ward"][-1] in {"heart", "general"}
+
+
+def test_a_constant_column_is_filled_with_its_constant(library):
+    done = fit_filled(library, {**DATA, "c": [7.25, None] * 20, "k": ["z", None] * 20})
+    assert set(done["c"]) == {7.25}
+    assert set(done["k"]) == {"z"}
+
+
+def test_one_row(library):
+    row = {name: [next(cell for cell in cells if cell is not None)] for name, cells in DATA.items()}
+    with pytest.raises(ValueError, match="at least 2 rows, got 1"):
+        simpdm_frames.fit(library.make(row))
+    one = library.make(
+        {
+            **row,
+            "age": [None, 3],
+            "ward": [None, "general"],
+            **{k: row[k] * 2 for k in ("weight", "smoker", "admitted")},
+        }
+    )
+    done = filled(library, one)
+    assert done["ward"][0] in {"heart", "general"}
+    assert 20 <= done["age"][0] < 90
+
+
+def test_few_rows_are_warned_of(library):
+    with pytest.warns(FewRowsWarning, match="9 rows"):
+        simpdm_frames.fit(library.make(head(9)), **QUICK)
+
+
+def test_infinite_values(library):
+    data = {**DATA, "weight": [float("inf"), *DATA["weight"][1:]]}
+    known, data = data, {**data, "other": [-float("inf"), *[1.5] * 39]}
+    frame = library.make(data)
+    with pytest.raises(InfiniteValuesError, match=r"'weight' \(.*'other' \(.*inf='missing'"):
+        library.cells(simpdm_frames.fit_impute(frame, **QUICK))
+    done = fit_filled(library, data, inf="missing")
+    assert np.isfinite(done["weight"]).all()
+    assert done["other"] == [1.5] * 40
+    with pytest.raises(InfiniteValuesError, match="'weight'"):
+        filled(library, library.make(known))
+    assert np.isfinite(filled(library, library.make(known), inf="missing")["weight"]).all()
+
+
+def test_large_and_unsigned_integers(library):
+    data = {
+        "big": [2**63 - 1 - 12 * k if k % 5 else None for k in range(40)],
+        "x": [k / 3 for k in range(40)],
+    }
+    if library.name == "pandas-numpy":
+        data["big"] = [cell or 2**63 - 1 for cell in data["big"]]  # numpy's integers have no holes
+    if library.name in {"pandas-nullable", "pandas-pyarrow"}:
+        dtype = "Int64" if library.name == "pandas-nullable" else "int64[pyarrow]"
+        frame = pd.DataFrame({"big": pd.array(data["big"], dtype=dtype), "x": data["x"]})
+    else:
+        frame = library.make(data)
+    done = library.cells(simpdm_frames.fit_impute(frame, **QUICK))["big"]
+    assert [a for a, b in zip(done, data["big"], strict=True) if b is not None] == [
+        b for b in data["big"] if b
+    ]
+    assert min(b for b in data["big"] if b) <= min(done)
+    assert max(done) <= 2**63 - 1
+
+
+def test_duplicate_names_are_listed():
+    twice = pd.DataFrame([[1.0, None, 2.0]] * 12, columns=["a", "a", "b"])
+    with pytest.raises(ValueError, match=r"\['a'\]; rename"):
+        twice.simpdm.fit_impute()
+
+
+def test_names_and_indexes_of_any_kind_stay():
+    frame = pd.DataFrame(np.arange(60.0).reshape(20, 3)).mask(lambda f: f % 7 == 0)
+    frame.columns = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["up", "down"])
+    frame.index = pd.MultiIndex.from_arrays([[1, 1] * 10, pd.date_range("2024", periods=20)[::-1]])
+    frame.attrs["source"] = "clinic"
+    done = frame.simpdm.fit_impute(columns=[("a", 1), ("a", 2), ("b", 1)], **QUICK)
+    pd.testing.assert_index_equal(done.columns, frame.columns)
+    pd.testing.assert_index_equal(done.index, frame.index)
+    assert done.attrs == {"source": "clinic"}
+    assert not done.isna().any(axis=None)
+    numbered = frame.set_axis([0, 1.5, None], axis=1).reset_index(drop=True).set_axis([3] * 20)
+    done = numbered.simpdm.fit_impute(**QUICK)
+    assert list(done.columns[:2]) == [0, 1.5]
+    assert list(done.index) == [3] * 20
+    assert not done.isna().any(axis=None)
+
+
+def test_objects_are_typed_inside_and_stay_objects():
+    frame = pd.DataFrame(
+        {
+            "i": pd.Series([1, 20, None, 300] * 10, dtype=object),
+            "f": pd.Series([1.5, None, 2.5, 3.0] * 10, dtype=object),
+            "b": pd.Series([True, None, False, True] * 10, dtype=object),
+            "s": pd.Series(["a", "b", None, "a"] * 10, dtype=object),
+            "m": pd.Series([1, "1", None, "a"] * 10, dtype=object),
+        }
+    )
+    done = frame.simpdm.fit_impute(**QUICK)
+    assert {str(dtype) for dtype in done.dtypes} == {"object"}
+    assert [{type(cell) for cell in done[name]} for name in "ifbs"] == [{int}, {float}, {bool}, {str}]
+    assert {(type(cell), cell) for cell in done["m"]} == {(int, 1), (str, "1"), (str, "a")}
+
+
+def test_a_mixed_column_of_many_values_is_left_and_named():
+    mixed = pd.Series([k if k % 2 else f"w{k}" for k in range(39)] + [None], dtype=object)
+    with pytest.warns(UnfilledColumnsWarning, match=r"'m' \(object\): it looks like text"):
+        done = pd.DataFrame({"m": mixed, "x": np.arange(40) / 3}).simpdm.fit_impute(**QUICK)
+    assert done["m"].isna().sum() == 1
+
+
+def test_unsupported_columns_pass_and_are_named_if_they_have_holes(library):
+    lists = [[k] for k in range(40)]
+    if library.name == "pandas-pyarrow":
+        pytest.skip("pandas turns lists into Arrow's only on demand")
+    data = {**DATA, "whole": lists, "holed": [None, *lists[1:]]}
+    with pytest.warns(UnfilledColumnsWarning, match=r"'holed' \(") as caught:
+        done = fit_filled(library, data)
+    assert "'whole'" not in str(caught[0].message)
+    assert [list(cell) for cell in done["whole"]] == lists
+    assert done["holed"][0] is None
+    with pytest.raises(UnfilledColumnsError, match=r"'holed'.*on_unsupported='raise'"):
+        fit_filled(library, data, on_unsupported="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit_filled(library, data, on_unsupported="ignore")
+
+
+def test_only_observed_labels_are_drawn_and_categories_stay():
+    labels = pd.Categorical(["lo", "hi", None, "hi"] * 10, ["never", "lo", "hi"], ordered=True)
+    frame = pd.DataFrame({"c": labels, "x": np.arange(40) / 3})
+    done = frame.simpdm.fit_impute(**QUICK)
+    assert done["c"].dtype == frame["c"].dtype
+    assert set(done["c"]) == {"lo", "hi"}
+    enum = pl.DataFrame({"c": pl.Series(["lo", "hi", None, "hi"] * 10, dtype=pl.Enum(["never", "lo", "hi"]))})
+    done = enum.with_columns(x=pl.int_range(40) / 3).simpdm.fit_impute(**QUICK)
+    assert done["c"].dtype == enum["c"].dtype
+    assert set(done["c"]) == {"lo", "hi"}
+
+
+def test_a_category_that_lacks_a_label_gets_one_that_it_has():
+    model = pd.DataFrame({"c": ["a", "b", "a"] * 10, "x": np.arange(30) / 7}).simpdm.fit(**QUICK)
+    narrow = pd.DataFrame({"c": pd.Categorical(["b", None, None], ["b", "z"]), "x": [0.1, 0.2, 0.3]})
+    assert narrow.simpdm.impute(model)["c"].tolist() == ["b"] * 3
+    stranger = pd.DataFrame({"c": pd.Categorical([None, None], ["z"]), "x": [0.1, 0.2]})
+    with pytest.warns(UnfilledColumnsWarning, match=r"'c' \(category\): its dtype cannot hold"):
+        assert stranger.simpdm.impute(model)["c"].isna().all()
+
+
+def test_unseen_labels_stay_and_are_named(library):
+    frame = library.make(head(12, ward=["burns", None, "eyes"] * 4))
+    with pytest.warns(UnseenLabelsWarning, match=r"'ward' \(.*\): 'burns', 'eyes'") as caught:
+        done = filled(library, frame)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert done["ward"][0::3] == ["burns"] * 4
+    assert set(done["ward"][1::3]) <= {"heart", "general"}
+    with pytest.raises(UnseenLabelsError, match=r"'ward'.*'burns'"):
+        filled(library, frame, unseen="raise")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert filled(library, frame, unseen="ignore") == done
+
+
+def test_fewer_labels_are_no_news(library):
+    done = filled(library, library.make(head(12, ward=["heart", None, "heart"] * 4)))
+    assert None not in done["ward"]
+
+
+def test_a_missing_column_is_named_before_anything_is_collected(library):
+    data = {name: cells for name, cells in DATA.items() if name not in {"ward", "age"}}
+    with pytest.raises(ColumnsDifferError, match=r"lacks .*'age' \(.*'ward' \("):
+        simpdm_frames.impute(library.make(data), MODEL)
+
+
+def test_an_extra_column_passes_with_one_warning(library):
+    frame = library.make(head(12, extra=["p", "q"] * 6, more=[0.5] * 12))
+    with pytest.warns(ExtraColumnsWarning, match=r"'extra' \(.*'more' \(") as caught:
+        done = filled(library, frame)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert done["extra"] == ["p", "q"] * 6
+    with pytest.warns() as both:
+        done = filled(library, library.make(head(12, extra=["p", None] * 6)))
+    assert {warning.category for warning in both} == {ExtraColumnsWarning, UnfilledColumnsWarning}
+    assert done["extra"] == ["p", None] * 6
+
+
+def test_columns_are_matched_by_name_and_come_back_in_their_order(library):
+    turned = {name: DATA[name] for name in reversed(DATA)}
+    done = filled(library, library.make(turned))
+    assert list(done) == list(turned)
+    assert {name: done[name] for name in DATA} == filled(library, library.make(DATA))
+
+
+def test_another_dtype_of_the_same_meaning_is_accepted():
+    frame = LIBRARIES[0].make(DATA)
+    other = frame.astype({"age": "Int64", "weight": "float32", "ward": "category", "smoker": "boolean"})
+    done, expected = other.simpdm.impute(MODEL), frame.simpdm.impute(MODEL)
+    assert list(done.dtypes) == list(other.dtypes)
+    assert not done.isna().any(axis=None)
+    other = frame.astype({"age": "Int64", "ward": "category", "smoker": "boolean"})
+    assert other.simpdm.impute(MODEL)["age"].tolist() == expected["age"].tolist()
+    as_objects = frame.astype({"age": object, "ward": object})
+    assert as_objects.simpdm.impute(MODEL)["age"].tolist() == expected["age"].tolist()
+
+
+def test_another_meaning_is_refused_by_name(library):
+    with pytest.raises(MeaningDiffersError, match=r"'age' was a number \(float64\), now it is a label \("):
+        filled(library, library.make({**DATA, "age": ["x"] * 40}))
+    with pytest.raises(MeaningDiffersError, match=r"'smoker' was a truth value .* now it is a number"):
+        filled(library, library.make({**DATA, "smoker": [0.5] * 40}))
+
+
+def zoned(cells, zone):
+    return pl.Series(cells, dtype=pl.Datetime("us")).dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+
+
+def test_time_zones_are_converted_and_naive_dates_are_not_mixed_in():
+    frame = pl.DataFrame(DATA).with_columns(admitted=zoned(DATA["admitted"], "Europe/Vienna"))
+    model = frame.simpdm.fit(**QUICK)
+    here, there = (
+        model.impute(frame),
+        model.impute(frame.with_columns(admitted=zoned(DATA["admitted"], "Asia/Tokyo"))),
+    )
+    assert there["admitted"].dtype.time_zone == "Asia/Tokyo"
+    assert here["admitted"].dt.convert_time_zone("UTC").equals(there["admitted"].dt.convert_time_zone("UTC"))
+    with pytest.raises(MeaningDiffersError, match=r"'admitted' was a date with time zone .* a date \("):
+        model.impute(pl.DataFrame(DATA))
+    with pytest.raises(MeaningDiffersError, match="'admitted' was a date "):
+        MODEL.impute(frame)
+
+
+def test_dates_at_midnight_stay_at_midnight(library):
+    days = [dt.datetime(2024, 3, 1) + dt.timedelta(days=k) if k % 4 else None for k in range(40)]
+    done = fit_filled(library, {"day": days, "x": [k / 3 for k in range(40)]})["day"]
+    assert {(day.hour, day.minute, day.second) for day in done} == {(0, 0, 0)}
+
+
+@pytest.mark.parametrize("zone", ["Europe/Vienna", "America/Sao_Paulo", "Asia/Kolkata"])
+def test_dates_at_midnight_of_their_zone_stay_there(zone):
+    days = pd.date_range("2017-09-01", periods=90).tz_localize(zone, nonexistent="shift_forward")
+    days = days[days.hour == 0]  # clocks change at midnight in São Paulo
+    seen = pd.Series(days.as_unit("us")).mask(np.arange(len(days)) % 4 == 0)
+    frame = pd.DataFrame({"day": seen, "x": np.arange(len(days)) / 3})
+    done = frame.simpdm.fit_impute(**QUICK)["day"]
+    assert (done == done.dt.normalize()).mean() > 0.98
+    arrow = frame.astype({"day": f"timestamp[us, tz={zone}][pyarrow]"}).simpdm.fit_impute(**QUICK)["day"]
+    assert (arrow.astype(done.dtype) == done).all()
+    lake = pl.from_pandas(frame).simpdm.fit_impute(**QUICK)["day"]
+    assert lake.dt.convert_time_zone("UTC").to_list() == [
+        day.to_pydatetime() for day in done.dt.tz_convert("UTC")
+    ]
+
+
+def test_a_sparse_column_stays_sparse():
+    cells = pd.arrays.SparseArray([0.0, np.nan, 1.5, 0.0] * 10, fill_value=0.0)
+    frame = pd.DataFrame({"s": cells, "x": np.arange(40) / 3})
+    done = frame.simpdm.fit_impute(**QUICK)
+    assert done["s"].dtype == frame["s"].dtype
+    assert not done["s"].isna().any()
+
+
+@pytest.mark.parametrize("cells", [[f"text {k}" for k in range(600)], [f"id-{k % 290}" for k in range(600)]])
+def test_text_and_identities_are_left_and_named_unless_asked_for(library, cells):
+    data = {"t": [None, *cells[1:]], "x": [k / 3 for k in range(600)]}
+    with pytest.warns(UnfilledColumnsWarning, match=r"'t' \(.*name it in columns or categorical"):
+        assert fit_filled(library, data)["t"][0] is None
+    assert fit_filled(library, data, categorical=["t"])["t"][0] in cells
+    assert fit_filled(library, data, columns="t")["t"][0] in cells
+
+
+def test_very_many_labels_never_blow_up_the_model():
+    words = pd.Series([f"w{k}" for k in range(3000)] + ["often"] * 50 + [None])
+    model = pd.DataFrame({"t": words}).simpdm.fit(categorical="t", **QUICK)
+    assert model._engine.layout.cardinalities == (1024,)
+    done = pd.DataFrame({"t": words}).simpdm.impute(model)
+    assert done["t"].notna().all()
+
+
+def test_numbers_that_count_or_name_rows_are_left():
+    frame = pd.DataFrame(
+        {"row": np.arange(1.0, 41), "patient_id": np.random.default_rng(0).permutation(40) + 500.0}
+    )
+    frame["x"] = np.arange(40) / 3
+    frame.iloc[3, :2] = np.nan
+    with pytest.warns(
+        UnfilledColumnsWarning, match=r"'row' .* row number.*'patient_id' .* identity"
+    ) as caught:
+        done = frame.simpdm.fit_impute(**QUICK)
+    assert len(caught) == 1
+    assert done.iloc[3, :2].isna().all()
+    assert frame.simpdm.fit_impute(columns=["row", "patient_id"], **QUICK).notna().all(axis=None)
+
+
+def test_values_that_stand_for_a_hole_have_to_be_declared(library):
+    data = {**DATA, "ward": ["n/a" if cell is None else cell for cell in DATA["ward"]]}
+    data["weight"] = [-999.0 if cell is None else cell for cell in DATA["weight"]]
+    plan = library.cells(simpdm_frames.plan(library.make(data)))
+    hints = dict(zip(plan["column"], plan["hint"], strict=True))
+    assert "'n/a'" in hints["ward"]
+    assert "-999.0" in hints["weight"]
+    assert hints["age"] in {"", None}
+    kept = fit_filled(library, data)
+    assert "n/a" in kept["ward"]
+    assert -999.0 in kept["weight"]
+    for declared in (["n/a", -999], {"ward": "n/a", "weight": [-999]}):
+        done = fit_filled(library, data, missing_values=declared)
+        assert set(done["ward"]) <= {"heart", "general"}
+        assert min(done["weight"]) > 0
+    model = simpdm_frames.fit(library.make(data), missing_values=["n/a", -999], **QUICK)
+    assert "n/a" not in filled(library, library.make(data), model)["ward"]
+
+
+def test_integers_of_numpy_have_holes_where_they_are_declared():
+    frame = pd.DataFrame({"k": np.array([3, 5, 99, 7] * 10, dtype=np.int8), "x": np.arange(40) / 3})
+    done = frame.simpdm.fit_impute(missing_values={"k": 99}, **QUICK)
+    assert done["k"].dtype == np.int8
+    assert set(done["k"]) <= {3, 5, 7}
+
+
+def test_ignored_columns_are_neither_filled_nor_looked_at(library):
+    done = fit_filled(library, DATA, ignore=["ward"])
+    assert done["ward"] == DATA["ward"]
+    assert None not in done["age"]
+    model = fitted(library, ignore="ward")
+    other = {**DATA, "ward": ["heart"] * 40}
+    assert filled(library, library.make(other), model)["age"] == done["age"]
+    without = {name: cells for name, cells in DATA.items() if name != "ward"}
+    assert filled(library, library.make(without), model)["age"] == done["age"]
+
+
+def test_only_named_columns_are_filled_and_the_others_looked_at(library):
+    done = fit_filled(library, DATA, columns=["ward"])
+    assert None not in done["ward"]
+    assert done["age"] == DATA["age"]
+    assert filled(library, library.make(DATA), columns=["ward"])["age"] == done["age"]
+
+
+def test_nan_and_null_of_polars():
+    frame = pl.DataFrame({"x": [float("nan"), None, 1.5, 2.5] * 10, "y": pl.Series(range(40)) / 7})
+    both = frame.simpdm.fit_impute(**QUICK)["x"]
+    assert both.is_finite().all()
+    kept = frame.simpdm.fit_impute(nan_is_missing=False, **QUICK)["x"]
+    assert kept.is_nan().sum() == 10
+    assert kept.null_count() == 0
+    assert kept.filter(kept.is_not_nan()).is_between(1.5, 2.5).all()
+
+
+def test_collinear_and_duplicated_columns_are_fine(library):
+    done = fit_filled(
+        library, {**DATA, "again": DATA["age"], "twice": DATA["weight"], "other": DATA["weight"]}
+    )
+    assert list(done) == [*DATA, "again", "twice", "other"]
+    assert all(None not in cells for cells in done.values())
+
+
+@pytest.mark.parametrize("series", [pd.Series([1.0]), pl.Series([1.0])])
+def test_a_series_is_told_to_become_a_frame(series):
+    with pytest.raises(UnknownFrameError, match=r"series\.to_frame\(\)"):
+        simpdm_frames.fit_impute(series)
+
+
+def test_what_is_no_frame_is_refused():
+    with pytest.raises(UnknownFrameError, match=r"numpy\.ndarray; .*pandas\.DataFrame\(array\)"):
+        simpdm_frames.fit(np.zeros((3, 3)))
+    with pytest.raises(
+        UnknownFrameError, match=r"expected a frame of pandas or polars or pyarrow, got builtins\.list"
+    ):
+        simpdm_frames.fit([1, 2])
+    with pytest.raises(TypeError, match="needs a model that was made by fit, got int"):
+        LIBRARIES[0].make(DATA).simpdm.impute(3)
+
+
+class Special(pd.DataFrame):
+    """A frame of a user's own."""
+
+    _metadata = ("tag",)
+
+    @property
+    def _constructor(self):
+        return Special
+
+
+class Shape:
+    """Something that pandas knows nothing about, as a geometry is."""
+
+
+def test_a_subclass_stays_and_foreign_objects_pass_through():
+    frame = Special({**DATA, "shape": [Shape() for _ in range(40)]})
+    frame.tag = "mine"
+    done = frame.simpdm.fit_impute(**QUICK)
+    assert type(done) is Special
+    assert done.tag == "mine"
+    assert done["shape"].tolist() == frame["shape"].tolist()
+
+
+def test_a_batch_that_is_too_large_for_the_device_is_halved(monkeypatch):
+    heights = []
+    loss = engine.engine.Objective.loss
+
+    def small_device(self, network, batch, draws):
+        heights.append(len(batch))
+        if len(batch) > 16:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return loss(self, network, batch, draws)
+
+    monkeypatch.setattr(engine.engine.Objective, "loss", small_device)
+    model = fitted(LIBRARIES[0])
+    assert heights[:4] == [40, 20, 10, 10]
+    assert len(model.loss_curve_) == QUICK["steps"]
+    monkeypatch.setattr(
+        engine.engine.Objective, "loss", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no"))
+    )
+    with pytest.raises(torch.OutOfMemoryError):
+        fitted(LIBRARIES[0])
+
+
+def test_a_loss_that_is_not_finite_is_a_named_error(monkeypatch):
+    monkeypatch.setattr(
+        engine.engine.Objective, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True)
+    )
+    with pytest.raises(NonFiniteLossError, match="smaller learning_rate"):
+        fitted(LIBRARIES[0])
+
+
+def test_an_interruption_leaves_everything_as_it_was(library):
+    frame = library.make(DATA)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simpdm_frames.fit(frame, progress=interrupt, **QUICK)
+    assert library.cells(frame) == library.cells(library.make(DATA))
+
+
+def test_threads_may_share_a_model():
+    frame = LIBRARIES[0].make(table(n=300))
+    expected = frame.simpdm.impute(MODEL)
+    results = [None] * 4
+
+    def work(place):
+        results[place] = frame.simpdm.impute(MODEL)
+
+    threads = [threading.Thread(target=work, args=(place,)) for place in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        pd.testing.assert_frame_equal(result, expected, check_exact=True)
+
+
+def test_messages_have_a_way_out():
+    with pytest.raises(ColumnsDifferError, match="add them, with holes if nothing is known, or fit"):
+        MODEL.impute(pd.DataFrame({"age": [1.0]}))
+    with pytest.raises(MeaningDiffersError, match="convert them, or fit again"):
+        MODEL.impute(LIBRARIES[0].make(DATA).astype({"age": str}))
+    assert re.match(r"<Imputer of \d numbers and \d categories, 8 steps on cpu>", repr(MODEL))

@@ -1,0 +1,272 @@
+"""What a caller may choose, and what happens to a choice that makes no sense."""
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from libraries import LIBRARIES, QUICK, fitted, table
+
+import simpdm_frames
+from simpdm_frames.codecs import Role
+
+DATA = table()
+FRAME = pd.DataFrame(DATA)
+X = np.arange(40) / 3
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("stepz", "steps"),
+        ("categoricals", "categorical"),
+        ("randomstate", "random_state"),
+        ("bound", "bounds"),
+    ],
+)
+def test_an_unknown_option_is_answered_with_the_nearest_name(library, given, meant):
+    frame = library.make(DATA)
+    for call in (simpdm_frames.fit, simpdm_frames.fit_impute, simpdm_frames.plan):
+        with pytest.raises(TypeError, match=rf"unknown option '{given}'; did you mean '{meant}'"):
+            call(frame, **{given: 1})
+
+
+def test_options_of_the_fit_are_refused_when_imputing():
+    model = fitted(LIBRARIES[0])
+    with pytest.raises(TypeError, match="'steps' must be passed to fit"):
+        FRAME.simpdm.impute(model, steps=3)
+    with pytest.raises(TypeError, match="unknown option 'unsen'; did you mean 'unseen'"):
+        FRAME.simpdm.impute(model, unsen="raise")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("gpu", "yes", "gpu must be True, False, 'auto' or 'require'"),
+        ("progress", "loud", "progress must be 'auto', True, False or a function"),
+        ("time_budget", 0, "time_budget must be None or a number of seconds above 0, got 0"),
+        ("time_budget", "long", "time_budget must be"),
+        ("max_rows", 1, "max_rows must be a whole number of at least 2, got 1"),
+        ("max_rows", 2.5, "max_rows must be a whole number"),
+        ("random_state", -1, "random_state must be None or from 0"),
+        ("on_empty", "shrug", "on_empty must be one of 'warn', 'raise', 'ignore', got 'shrug'"),
+        ("on_unsupported", None, "on_unsupported must be one of"),
+        ("unseen", True, "unseen must be one of"),
+        ("inf", "keep", "inf must be one of 'raise', 'missing'"),
+        ("nan_is_missing", 1, "nan_is_missing must be True or False"),
+        ("bounds", [("age", 0)], "bounds must map columns to"),
+        ("bounds", {"age": 3}, r"bounds of 'age' must be \(low, high\), got 3"),
+        ("bounds", {"age": (3, 1)}, r"bounds of 'age' \(float64\) must rise, got 3 and 1"),
+        (
+            "bounds",
+            {"age": ("a", None)},
+            r"bounds of 'age' \(float64\) must be of its own kind, a number; got 'a'",
+        ),
+        ("bounds", {"ward": (0, 1)}, r"bounds are for numbers, dates and durations, not for 'ward' \(str\)"),
+        (
+            "bounds",
+            {"agee": (0, 1)},
+            "bounds names 'agee', which the frame does not have; did you mean 'age'?",
+        ),
+        ("categorical", ["wards"], "categorical names 'wards'.*did you mean 'ward'?"),
+        ("ordinal", {"wardd": []}, "ordinal names 'wardd'"),
+        ("ordinal", {"ward": ["heart"]}, r"ordinal gives 'ward' \(str\) an order without 'general'"),
+        ("ignore", "nothing", "ignore names 'nothing'"),
+        ("columns", ["q"], "columns names 'q'"),
+        ("missing_values", {"q": -1}, "missing_values names 'q'"),
+        ("add_indicator", ["q"], "add_indicator names 'q'"),
+    ],
+)
+def test_a_choice_that_makes_no_sense_is_refused_before_any_work(option, value, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        FRAME.simpdm.fit(**{option: value}, steps=10**8)
+
+
+def test_a_column_cannot_be_two_things():
+    with pytest.raises(ValueError, match="'ward' cannot be both in categorical and in ignore"):
+        FRAME.simpdm.plan(categorical="ward", ignore=["ward"])
+    with pytest.raises(ValueError, match="'age' cannot be both in categorical and in ordinal"):
+        FRAME.simpdm.plan(categorical="age", ordinal=["age"])
+
+
+def roles(frame, **options):
+    plan = frame.simpdm.plan(**options)
+    return dict(zip(plan["column"], plan["treated as"], strict=True))
+
+
+def test_few_whole_numbers_are_levels_unless_the_caller_says_otherwise():
+    frame = pd.DataFrame({"k": [4, 6, 8, None] * 10, "x": X})
+    assert roles(frame) == {"k": Role.FEW.value, "x": Role.NUMBER.value}
+    assert roles(frame, ordinal="k")["k"] == Role.NUMBER.value
+    assert roles(frame, categorical="k")["k"] == Role.LABELS.value
+    assert roles(frame, bounds={"k": (0, 20)})["k"] == Role.NUMBER.value
+    for options in ({}, {"categorical": "k"}):
+        assert set(frame.simpdm.fit_impute(**options, **QUICK)["k"]) <= {4, 6, 8}
+    assert frame.simpdm.fit_impute(ordinal="k", **QUICK)["k"].between(4, 8).all()
+
+
+def test_many_whole_numbers_are_numbers():
+    assert roles(pd.DataFrame({"k": [*range(11), None] * 3}))["k"] == Role.NUMBER.value
+    late = np.zeros(20_000)
+    late[-20:] = np.arange(20)
+    assert roles(pd.DataFrame({"k": late}))["k"] == Role.NUMBER.value
+
+
+def test_numbers_and_dates_can_be_labels(library):
+    dates = [dt.datetime(2024, 1, 1), dt.datetime(2024, 7, 1, 5), None, dt.datetime(2024, 1, 1)] * 10
+    data = {
+        "day": dates,
+        "zip": [1010, 8010, None, 6020] * 10,
+        "x": X.tolist(),
+        "z": [0.25, None, 1.5, 0.25] * 10,
+    }
+    frame = library.make(data)
+    done = simpdm_frames.fit_impute(frame, categorical=["day", "zip", "z"], **QUICK)
+    assert library.dtypes(done) == library.dtypes(frame)
+    cells = library.cells(done)
+    assert set(cells["day"]) <= {cell for cell in dates if cell}
+    assert set(cells["zip"]) <= {1010, 8010, 6020}
+    assert set(cells["z"]) <= {0.25, 1.5}
+
+
+def test_labels_with_an_order_are_filled_with_labels(library):
+    sizes = ["S", "M", "L", None] * 10
+    frame = library.make({"size": sizes, "x": X.tolist()})
+    model = simpdm_frames.fit(frame, ordinal={"size": ["S", "M", "L", "XL"]}, **QUICK)
+    assert model.schema_["size"].role is Role.ORDINAL
+    done = simpdm_frames.impute(frame, model)
+    assert library.dtypes(done) == library.dtypes(frame)
+    assert set(library.cells(done)["size"]) <= {"S", "M", "L"}
+    assert simpdm_frames.fit(frame, ordinal=["size"], **QUICK).schema_["size"].role is Role.ORDINAL
+
+
+def test_an_ordered_category_is_ordered_as_it_says():
+    labels = pd.Categorical(["low", "high", None, "mid"] * 10, ["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"risk": labels, "x": X})
+    model = frame.simpdm.fit(ordinal="risk", **QUICK)
+    assert model._codec.numbers["risk"].levels == ("low", "mid", "high")
+    assert frame.simpdm.impute(model)["risk"].notna().all()
+
+
+def test_bounds_replace_the_observed_range(library):
+    data = {
+        "x": X.tolist(),
+        "v": [10.5, None, 11.5, 12.25] * 10,
+        "day": [dt.datetime(2024, 1, 1, 3), None, dt.datetime(2024, 1, 9), None] * 10,
+    }
+    frame = library.make(data)
+    bounds = {"v": (11, 11.25), "day": (dt.datetime(2024, 1, 5), None)}
+    cells = library.cells(simpdm_frames.fit_impute(frame, bounds=bounds, **QUICK))
+    fills = [done for done, cell in zip(cells["v"], data["v"], strict=True) if cell is None]
+    assert all(11 <= fill <= 11.25 for fill in fills)
+    days = [done for done, cell in zip(cells["day"], data["day"], strict=True) if cell is None]
+    assert min(days) >= dt.datetime(2024, 1, 5)
+    assert [done for done, cell in zip(cells["v"], data["v"], strict=True) if cell is not None] == [
+        v for v in data["v"] if v
+    ]
+
+
+def test_bounds_are_taken_in_the_units_of_the_column():
+    frame = pl.DataFrame(
+        {
+            "price": pl.Series([Decimal("1.25"), None, Decimal("9.75")] * 10, dtype=pl.Decimal(10, 2)),
+            "span": pl.Series([dt.timedelta(hours=1), None, dt.timedelta(hours=9)] * 10),
+            "time": pl.Series([dt.time(8), None, dt.time(20)] * 10),
+            "zone": pl.Series(
+                [dt.datetime(2024, 1, 1), None, dt.datetime(2024, 1, 9)] * 10
+            ).dt.replace_time_zone("UTC"),
+            "x": pl.Series(range(30)) / 7,
+        }
+    )
+    noon = dt.datetime(2024, 1, 3, 12, tzinfo=dt.timezone.utc)
+    bounds = {
+        "price": (Decimal("5.55"), Decimal("5.56")),
+        "span": (dt.timedelta(hours=3), np.timedelta64(4, "h")),
+        "time": (dt.time(12), dt.time(12, 30)),
+        "zone": (noon, noon + dt.timedelta(hours=30)),
+    }
+    done = frame.simpdm.fit_impute(bounds=bounds, **QUICK)[1::3]
+    bounds["span"] = (dt.timedelta(hours=3), dt.timedelta(hours=4))
+    for name, (low, high) in bounds.items():
+        assert done[name].is_between(low, high).all()
+    with pytest.raises(TypeError, match=r"bounds of 'zone' \(Datetime.*a date with time zone; got"):
+        frame.simpdm.fit(bounds={"zone": (dt.datetime(2024, 1, 1), None)})
+
+
+def test_indicators_tell_the_holes(library):
+    frame = library.make({**DATA, "full": list(range(40))})
+    model = simpdm_frames.fit(frame, add_indicator=not library.is_lazy, **QUICK)
+    done = simpdm_frames.impute(frame, model, add_indicator=True)
+    cells = library.cells(done)
+    assert list(cells)[6:] == [f"{name}_missing" for name in DATA]
+    for name, column in DATA.items():
+        assert cells[f"{name}_missing"] == [cell is None for cell in column]
+    if not library.is_lazy:
+        assert library.cells(simpdm_frames.impute(frame, model)) == cells
+        assert library.cells(simpdm_frames.fit_impute(frame, add_indicator=True, **QUICK)) == cells
+    some = library.cells(simpdm_frames.fit_impute(frame, add_indicator=["full", "age"], **QUICK))
+    assert list(some)[6:] == ["full_missing", "age_missing"]
+    assert not any(some["full_missing"])
+
+
+def test_indicators_have_names_that_are_free():
+    with pytest.raises(
+        ValueError, match=r"add_indicator would add \['age_missing'\], which the frame has already"
+    ):
+        FRAME.assign(age_missing=1).simpdm.fit_impute(add_indicator=True, **QUICK)
+    upper = FRAME.set_axis(pd.MultiIndex.from_product([["a"], FRAME.columns]), axis=1)
+    done = upper.simpdm.fit_impute(add_indicator=[("a", "age")], **QUICK)
+    assert done[("a", "age_missing")].sum() == FRAME["age"].isna().sum()
+
+
+def test_a_complete_frame_gets_its_indicators_too():
+    whole = pd.DataFrame({"x": X})
+    assert list(whole.simpdm.fit_impute(add_indicator="x")["x_missing"]) == [False] * 40
+
+
+def test_steps_time_and_progress_are_heeded():
+    assert len(FRAME.simpdm.fit(steps=3, width=8).loss_curve_) == 3
+    assert len(FRAME.simpdm.fit(steps=10**7, width=8, time_budget=0.05).loss_curve_) < 10**5
+    told = []
+    model = FRAME.simpdm.fit(
+        steps=10**7, width=8, progress=lambda news: told.append(news.step) or news.step >= 30
+    )
+    assert told == [10, 20, 30]
+    assert len(model.loss_curve_) == 30
+
+
+def test_progress_is_shown_to_those_who_watch(capsys, monkeypatch):
+    FRAME.simpdm.fit(**QUICK)
+    assert capsys.readouterr().err == ""
+    FRAME.simpdm.fit(progress=True, **QUICK)
+    assert "simpdm" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("simpdm_frames.progress._DELAY", 0.0)
+    FRAME.simpdm.fit(progress="auto", **{**QUICK, "steps": 500})
+    assert "loss=" in capsys.readouterr().err
+    monkeypatch.setenv("TQDM_DISABLE", "1")
+    FRAME.simpdm.fit(progress="auto", **QUICK)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_frame_with_more_rows_than_max_rows_is_sampled(monkeypatch):
+    heights = []
+    codec = simpdm_frames.fitting.TableCodec
+    encode = codec.encode
+    monkeypatch.setattr(
+        codec, "encode", lambda self, columns: heights.append(len(columns[0])) or encode(self, columns)
+    )
+    model = FRAME.simpdm.fit(max_rows=25, **QUICK)
+    assert heights == [25]
+    assert model.impute(FRAME, unseen="ignore").notna().all(axis=None)
+
+
+def test_what_was_chosen_at_the_fit_holds_when_imputing():
+    frame = pd.DataFrame({"x": [1.5, -999, 2.5, np.inf] * 10, "y": X})
+    model = frame.simpdm.fit(missing_values=-999, inf="missing", **QUICK)
+    assert frame.simpdm.impute(model)["x"].between(1.5, 2.5).all()
+    assert -999 in frame.simpdm.impute(model, missing_values=())["x"].tolist()
+    with pytest.raises(ValueError, match="infinite values in 'x'"):
+        frame.simpdm.impute(model, inf="raise")
