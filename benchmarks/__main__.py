@@ -6,10 +6,17 @@ import argparse
 
 import torch
 
-from benchmarks import components, mixed, overhead, paper
+from benchmarks import components, frames, lazy, mixed, overhead, paper
 from benchmarks.rows import RESULTS
 
-STUDIES = {"paper": paper, "components": components, "mixed": mixed, "overhead": overhead}
+STUDIES = {
+    "paper": paper,
+    "components": components,
+    "mixed": mixed,
+    "overhead": overhead,
+    "frames": frames,
+    "lazy": lazy,
+}
 
 
 def seeds(text: str) -> list[int]:
@@ -55,6 +62,16 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--rounds", type=int, default=7)
     one.add_argument("--steps", type=int, default=100)
     one.add_argument("--batch-size", type=int, default=4096)
+
+    one = studies.add_parser("frames", help=frames.__doc__)
+    one.add_argument("--libraries", type=names, default=names("pandas,polars,pyarrow"))
+    one.add_argument("--rows", type=int, default=1_000_000)
+    one.add_argument("--rounds", type=int, default=5)
+
+    one = studies.add_parser("lazy", help=lazy.__doc__)
+    one.add_argument("--rows", type=int, default=3_000_000)
+    one.add_argument("--preset", dest="preset_name", default="default")
+    one.add_argument("--sampling-steps", type=int, default=10)
     return parser
 
 

@@ -35,7 +35,7 @@ def mark_all(columns: Iterable[Column], choices: Choices) -> list[Column]:
         for column in marked
         if column.kind is Kind.CONTINUOUS
         and column.name not in choices.ignore
-        and np.isinf(column.values[~column.missing]).any()
+        and (np.isinf(column.values) & ~column.missing).any()
     ]
     if infinite:
         raise InfiniteValuesError(

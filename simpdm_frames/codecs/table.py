@@ -22,6 +22,7 @@ __all__ = ["TableCodec"]
 
 NumberCodec = ContinuousCodec | OrdinalCodec
 LevelCodec = DiscreteCodec | FewCodec
+_BLOCK = 8192  # rows that are encoded at a time: columns are put side by side while they are in the cache
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,16 @@ class TableCodec:
         numbers = np.zeros((n, layout.n_numbers), dtype=np.float32)
         codes = np.zeros((n, layout.n_categories), dtype=np.int64)
         missing = np.ones((n, layout.n_columns), dtype=bool)
-        for place, (name, number) in enumerate(self.numbers.items()):
-            if not _is_blank(by_name[name]):
-                numbers[:, place], missing[:, place] = number.encode(by_name[name])
-        for place, (name, level) in enumerate(self.categories.items()):
-            if not _is_blank(by_name[name]):
-                codes[:, place], missing[:, layout.n_numbers + place] = level.encode(by_name[name])
+        for begin in range(0, n, _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            for place, (name, number) in enumerate(self.numbers.items()):
+                column = by_name[name].rows(rows)
+                if not _is_blank(column):
+                    numbers[rows, place], missing[rows, place] = number.encode(column)
+            for place, (name, level) in enumerate(self.categories.items(), layout.n_numbers):
+                column = by_name[name].rows(rows)
+                if not _is_blank(column):
+                    codes[rows, place - layout.n_numbers], missing[rows, place] = level.encode(column)
         return Encoded(layout, numbers, codes, missing)
 
     def decode(self, columns: Sequence[Column], completed: Completed) -> dict[Hashable, Filling]:

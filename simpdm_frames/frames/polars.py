@@ -74,13 +74,8 @@ def write(
             raise HolesLeftError(
                 f"{what} cannot hold what the model would fill in; convert it to a wider dtype"
             )
-        # One filler per row, of which only those at holes are taken: the one way for every dtype.
-        place = np.zeros(len(series), dtype=np.int64)
-        place[filling.rows] = np.arange(len(filling.rows))
-        hole = np.zeros(len(series), dtype=bool)
-        hole[filling.rows] = True
-        filled = fillers.gather(place).zip_with(pl.Series(hole), series)
-        done.replace_column(position, filled.alias(series.name))
+        # Scattering writes into the series that it is called on, hence into a clone.
+        done.replace_column(position, series.clone().scatter(filling.rows, fillers))
     return done.with_columns(pl.Series(str(name), holes) for name, holes in indicators.items())
 
 
