@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import resource
 import tempfile
 import time
@@ -43,7 +44,9 @@ def run(rows: int, preset_name: str, sampling_steps: int) -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "holes.parquet", Path(folder) / "done.parquet"
-        write_table(source, rows)
+        writer = multiprocessing.get_context("spawn").Process(target=write_table, args=(source, rows))
+        writer.start()  # in a process of its own, whose memory is not looked at
+        writer.join()
         print(f"written, peak {_peak():.0f} MB", flush=True)
         model = pl.scan_parquet(source).simpdm.fit(
             random_state=0, preset=preset_name, sampling_steps=sampling_steps, max_rows=50_000

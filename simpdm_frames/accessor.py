@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simpdm_frames import fitting, imputer, report
+from simpdm_frames.options import named
 
 __all__ = ["SimpDMAccessor"]
 
@@ -15,10 +16,12 @@ class SimpDMAccessor:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
+    @named
     def fit_impute(self, **options: Any) -> Any:
         """Fit a model to this frame and fill its holes; see ``simpdm_frames.fit_impute``."""
         return fitting.fit_impute(self._frame, **options)
 
+    @named
     def fit(self, **options: Any) -> imputer.Imputer:
         """Fit a model to this frame; see ``simpdm_frames.fit``."""
         return fitting.fit(self._frame, **options)
@@ -27,6 +30,7 @@ class SimpDMAccessor:
         """Fill this frame's holes with a fitted model; see ``simpdm_frames.impute``."""
         return imputer.impute(self._frame, model, **options)
 
+    @named
     def plan(self, **options: Any) -> Any:
         """Say what each column would be treated as and why; see ``simpdm_frames.plan``."""
         return report.plan(self._frame, **options)

@@ -17,7 +17,7 @@ from simpdm_frames.column import Column
 from simpdm_frames.errors import FewRowsWarning, GpuUnavailableError, GpuUnavailableWarning, Place
 from simpdm_frames.imputer import Imputer, indicator_names, write
 from simpdm_frames.notices import Notices
-from simpdm_frames.options import FitOptions
+from simpdm_frames.options import FitOptions, named
 from simpdm_frames.progress import watching
 from simpdm_frames.settings import choose_device
 
@@ -27,6 +27,7 @@ FrameT = TypeVar("FrameT")
 _FEW_ROWS = 10
 
 
+@named
 def fit(frame: Any, **options: Any) -> Imputer:
     """Fit a model to the observed cells of a frame.
 
@@ -89,6 +90,7 @@ def fit(frame: Any, **options: Any) -> Imputer:
     return Learnt.of(frames.gather(frame, wish.max_rows, wish.seed), wish).train(wish, place)
 
 
+@named
 def fit_impute(frame: FrameT, **options: Any) -> FrameT:
     """Fit a model to a frame and fill the frame's own holes; the options are those of ``fit``.
 

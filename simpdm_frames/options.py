@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import secrets
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from simpdm_frames.codecs import Choices
 from simpdm_frames.codecs.choices import nearest
@@ -14,7 +15,9 @@ from simpdm_frames.progress import check_progress
 from simpdm_frames.settings import Settings, check_gpu
 from simpdm_frames.settings import preset as find_preset
 
-__all__ = ["CHUNK", "FitOptions", "ImputeOptions"]
+__all__ = ["CHUNK", "FitOptions", "ImputeOptions", "named"]
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 _MAX_ROWS = 500_000
 CHUNK = 32_768
@@ -99,6 +102,39 @@ class ImputeOptions:
         """Put what is given now over what was given at the fit."""
         now = Choices(**self.choices).resolve(names)
         return replace(fitted, **{name: getattr(now, name) for name in self.choices})
+
+
+def named(function: FunctionT) -> FunctionT:
+    """Show the options of a fit in the signature of a function that takes them as ``**options``.
+
+    Completion and ``help`` then tell them; the function itself stays as it is.
+    """
+    shown = inspect.signature(function)
+    known = {
+        **{field.name: field.default for field in fields(FitOptions) if field.name in _RUN},
+        "random_state": None,
+        "preset": "default",
+        **{field.name: getattr(Choices(), field.name) for field in fields(Choices)},
+        **dict.fromkeys(_SETTINGS, _FromPreset()),
+    }
+    own = [
+        parameter
+        for parameter in shown.parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in known.items()
+    ]
+    function.__signature__ = shown.replace(parameters=[*own, *options])  # type: ignore[attr-defined]  # how inspect finds it
+    return function
+
+
+class _FromPreset:
+    """The default of a setting."""
+
+    def __repr__(self) -> str:
+        return "<of the preset>"
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: Collection[str]) -> None:

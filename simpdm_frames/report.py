@@ -11,13 +11,14 @@ from simpdm_frames import frames
 from simpdm_frames.codecs import Choices, TableCodec, hint, mark
 from simpdm_frames.column import Column
 from simpdm_frames.fitting import Learnt
-from simpdm_frames.options import FitOptions
+from simpdm_frames.options import FitOptions, named
 
 __all__ = ["missing", "plan"]
 
 Report = dict[str, list[Any]]
 
 
+@named
 def plan(frame: Any, **options: Any) -> Any:
     """Say what each column would be treated as and why, without training; options are those of ``fit``.
 

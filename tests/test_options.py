@@ -1,6 +1,7 @@
 """What a caller may choose, and what happens to a choice that makes no sense."""
 
 import datetime as dt
+import inspect
 from decimal import Decimal
 
 import numpy as np
@@ -31,6 +32,22 @@ def test_an_unknown_option_is_answered_with_the_nearest_name(library, given, mea
     for call in (simpdm_frames.fit, simpdm_frames.fit_impute, simpdm_frames.plan):
         with pytest.raises(TypeError, match=rf"unknown option '{given}'; did you mean '{meant}'"):
             call(frame, **{given: 1})
+
+
+def test_the_options_show_in_the_signatures():
+    accessor = FRAME.simpdm
+    for function in (
+        simpdm_frames.fit,
+        simpdm_frames.fit_impute,
+        simpdm_frames.plan,
+        accessor.fit,
+        accessor.plan,
+    ):
+        shown = inspect.signature(function).parameters
+        assert {"random_state", "gpu", "preset", "max_rows", "bounds", "steps", "draws"} <= set(shown)
+        assert shown["unseen"].default == "warn"
+        assert str(shown["steps"]) == "steps=<of the preset>"
+        assert all(p.kind is p.KEYWORD_ONLY for name, p in shown.items() if name != "frame")
 
 
 def test_options_of_the_fit_are_refused_when_imputing():

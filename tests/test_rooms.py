@@ -18,7 +18,7 @@ RULES = {
     "": ({"accessor", "fitting", "frames.", "imputer", "report", "settings"}, set()),
     "__main__": ({"", "demo"}, set()),
     "demo": ({"", "fitting"}, {"numpy", *LIBRARIES}),
-    "accessor": ({"fitting", "imputer", "report"}, set()),
+    "accessor": ({"fitting", "imputer", "report", "options"}, set()),
     "fitting": (
         {"frames.", "codecs.", "engine.", "settings", "errors", "column", *CALL, "imputer"},
         {"numpy"},
