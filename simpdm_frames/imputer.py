@@ -76,7 +76,7 @@ class Imputer:
                 batch, mark_all(cells, choices), choices, added, notices, batch_size=wish.batch_size
             )
 
-        filled: FrameT = frames.by_batches(frame, fill, map(str, added.values()))
+        filled: FrameT = frames.by_batches(frame, fill, map(str, added.values()), wish.batch_size)
         return filled
 
     def added(self, choices: Choices, columns: Sequence[Column]) -> dict[Hashable, Hashable]:

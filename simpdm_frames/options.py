@@ -20,7 +20,7 @@ __all__ = ["CHUNK", "FitOptions", "ImputeOptions", "named"]
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 _MAX_ROWS = 500_000
-CHUNK = 32_768
+CHUNK = 16_384
 """Rows that are completed at a time."""
 _CHOICES = tuple(field.name for field in fields(Choices))
 _SETTINGS = tuple(field.name for field in fields(Settings))

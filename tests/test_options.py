@@ -126,6 +126,7 @@ def test_few_whole_numbers_are_levels_unless_the_caller_says_otherwise():
 
 def test_many_whole_numbers_are_numbers():
     assert roles(pd.DataFrame({"k": [*range(11), None] * 3}))["k"] == Role.NUMBER.value
+    assert roles(pd.DataFrame({"k": [7, 3, 9, 4] * 2}))["k"] == Role.NUMBER.value
     late = np.zeros(20_000)
     late[-20:] = np.arange(20)
     assert roles(pd.DataFrame({"k": late}))["k"] == Role.NUMBER.value

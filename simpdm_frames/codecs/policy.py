@@ -15,7 +15,8 @@ from simpdm_frames.column import Column, Kind
 
 __all__ = ["Role", "Treatment", "decide"]
 
-_FEW = 10  # whole numbers with at most so many values are levels
+_FEW = 10  # whole numbers with at most so many values are levels …
+_REPEATS = 3  # … if each stands so often on average; else there are few only because rows are few
 _MOST_LEVELS = 256  # beyond it labels are too rare to learn
 _SOME = 20  # with fewer labels than this, no column is taken for text
 _ID_NAME = re.compile(r"(?i)(^|[^a-z])(id|uuid|guid)$|^(id|uuid|guid)([^a-z]|$)|[a-z](Id|ID)$")
@@ -94,7 +95,7 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
         return Role.LABELS, f"its values are {column.meaning}s, {len(column.levels)} different ones"
     if column.name not in choices.bounds and column.meaning == "number" and column.grid.step == 1:
         n_values = distinct(column, _FEW)
-        if n_values <= _FEW:
+        if n_values <= _FEW and _REPEATS * n_values <= np.count_nonzero(~column.missing):
             return (
                 Role.FEW,
                 f"whole numbers, {n_values} different ones; name it in ordinal for a plain number",

@@ -60,20 +60,29 @@ def holes(frame: Any) -> Any:
     return frame.select(marks).collect(engine="streaming")
 
 
-def by_batches(frame: Any, fill: Callable[[Any], Any], added: Iterable[str] = ()) -> Any:
-    """Fill a query batch by batch, wherever its engine cuts it; other frames at once."""
-    return _node(frame, fill, added, streamable=True)
+def by_batches(frame: Any, fill: Callable[[Any], Any], added: Iterable[str], height: int) -> Any:
+    """Fill a query batch by batch, at most so many rows in each; other frames at once.
 
-
-def at_once(frame: Any, fill: Callable[[Any], Any], added: Iterable[str] = ()) -> Any:
-    """Fill a query when it is collected, all rows in one call; other frames at once."""
-    return _node(frame, fill, added, streamable=False)
-
-
-def _node(frame: Any, fill: Callable[[Any], Any], added: Iterable[str], *, streamable: bool) -> Any:
+    An engine cuts large batches, and works on several of them at a time.
+    """
     if not is_lazy(frame):
         return fill(frame)
     import polars as pl  # noqa: PLC0415  # as above
 
-    schema: dict[str, Any] = {**frame.collect_schema(), **dict.fromkeys(added, pl.Boolean)}
-    return frame.map_batches(fill, schema=schema, streamable=streamable)
+    def fill_slices(batch: pl.DataFrame) -> Any:
+        if batch.height <= height:
+            return fill(batch)
+        return pl.concat([fill(part) for part in batch.iter_slices(height)])
+
+    return frame.map_batches(fill_slices, schema=_schema(frame, added), streamable=True)
+
+
+def at_once(frame: Any, fill: Callable[[Any], Any], added: Iterable[str]) -> Any:
+    """Fill a query when it is collected, all rows in one call; other frames at once."""
+    return frame.map_batches(fill, schema=_schema(frame, added)) if is_lazy(frame) else fill(frame)
+
+
+def _schema(frame: pl.LazyFrame, added: Iterable[str]) -> dict[str, Any]:
+    import polars as pl  # noqa: PLC0415  # as above
+
+    return {**frame.collect_schema(), **dict.fromkeys(added, pl.Boolean)}

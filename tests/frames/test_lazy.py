@@ -14,6 +14,7 @@ import simpdm_frames
 from simpdm_frames.errors import MeaningDiffersError, UnfilledColumnsWarning
 from simpdm_frames.frames import gather, head
 from simpdm_frames.imputer import Imputer
+from simpdm_frames.options import CHUNK
 
 EAGER = pl.DataFrame(table(n=400))
 MODEL = EAGER.simpdm.fit(**QUICK)
@@ -73,7 +74,7 @@ def test_a_file_is_filled_in_many_batches_in_order(parquet, tmp_path, batches):
     query.sink_parquet(done)
     assert len(batches) >= 10
     assert sum(batches) == 200_000
-    assert max(batches) <= 50_000
+    assert max(batches) <= CHUNK
     result = pl.read_parquet(done)
     assert result["row"].equals(pl.Series("row", range(200_000), dtype=result["row"].dtype))
     expected = model.impute(EAGER)
