@@ -28,7 +28,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the values of a continuous column may lie.
+    """Where the values of a continuous column may lie: by its dtype, and by the habit of its values.
 
     Parameters
     ----------
@@ -36,14 +36,19 @@ class Grid:
         Distance of neighbouring values, counted from the origin; 0 for any value.
     low, high
         Bounds that the dtype itself sets.
+    whole
+        True where all observed values are whole numbers, as those of integers that became floats because
+        of their holes.
     days
-        True for dates at midnight only. A calendar has days of unequal length where clocks change, so
-        it is the library that moves a fill to the nearest midnight of the column's own time zone.
+        True where all observed dates are at midnight. A calendar has days of unequal length where clocks
+        change, so it is the library that moves a fill to the nearest midnight of the column's own time
+        zone.
     """
 
     step: float = 0.0
     low: float = -np.inf
     high: float = np.inf
+    whole: bool = False
     days: bool = False
 
 

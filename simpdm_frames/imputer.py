@@ -60,7 +60,7 @@ class Imputer:
         """
         wish = ImputeOptions.parse(options)
         empty = frames.head(frame)
-        columns = frames.read(empty)
+        columns = frames.read(empty, self._codec.origins)
         if not columns:
             return frame
         choices = wish.over(self._choices, [column.name for column in columns])
@@ -71,7 +71,7 @@ class Imputer:
         added = self.added(choices, columns)
 
         def fill(batch: Any) -> Any:
-            cells = columns if batch is empty else frames.read(batch)
+            cells = columns if batch is empty else frames.read(batch, self._codec.origins)
             return self.fill(
                 batch, mark_all(cells, choices), choices, added, notices, batch_size=wish.batch_size
             )

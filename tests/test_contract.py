@@ -73,6 +73,28 @@ def test_rows_do_not_depend_on_the_rows_beside_them(library):
     assert {name: cells[::-1] for name, cells in turned.items()} == every
 
 
+def test_a_row_alone_is_filled_as_it_is_among_others():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "real": np.where(np.arange(60) % 2, np.arange(60.0), random.normal(size=60)),
+            "stamp": pd.to_datetime(random.integers(-(10**18), 10**18, 60)),
+            "mixed": pd.to_datetime(np.where(np.arange(60) % 2, 86_400 * 10**9, 12_345_678_901) * np.arange(60)),
+            "big": pd.array(random.integers(-(2**62), 2**62, 60), dtype="Int64"),
+            "count": np.arange(60.0) % 37,
+        }
+    )
+    holes = frame.mask(random.random(frame.shape) < 0.3)
+    for model in (frame.simpdm.fit(**QUICK), pl.from_pandas(frame).simpdm.fit(**QUICK)):
+        done = model.impute(holes)
+        alone = pd.concat([model.impute(holes.iloc[[row]]) for row in range(60)])
+        pd.testing.assert_frame_equal(alone, done, check_exact=True)
+        lake = pl.from_pandas(holes)
+        parts = pl.concat([model.impute(part) for part in lake.iter_slices(7)])
+        assert parts.equals(model.impute(lake))
+        assert parts.equals(pl.from_pandas(done))
+
+
 def test_no_rows(library):
     frame = library.make(head(0))
     with pytest.raises(ValueError, match="at least 2 rows, got 0"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -56,7 +56,8 @@ class ContinuousCodec:
         seen = seen[np.isfinite(seen)]
         low, high = float(seen.min()), float(seen.max())
         floor, ceiling = (low, high) if bounds is None else _bounds(column, bounds)
-        return cls(column.dtype, column.meaning, column.origin, column.grid, low, high, floor, ceiling)
+        grid = replace(column.grid, step=max(column.grid.step, float(column.grid.whole)))
+        return cls(column.dtype, column.meaning, column.origin, grid, low, high, floor, ceiling)
 
     def encode(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Scale a column, and say where nothing is known: at holes, and at NaN that is no hole."""
@@ -68,7 +69,8 @@ class ContinuousCodec:
     def decode(self, column: Column, rows: NDArray[np.int64], scaled: NDArray[np.floating]) -> Filling:
         """Turn estimates into values for a column.
 
-        They lie on the coarser of two grids: that of the fit and that of the column to be filled.
+        They lie on the coarser of two grids: that of the fit and that of the dtype to be filled. The habit
+        of the column's values does not count, or a fill would depend on the rows beside it.
         """
         coarse = column if column.grid.step > self.grid.step else self
         shift = float(self.origin - coarse.origin)
@@ -80,12 +82,11 @@ class ContinuousCodec:
             low, high = np.ceil(_near(low / step)) * step, np.floor(_near(high / step)) * step
         if low <= high:  # else the range holds no point of the grid, and the nearest one has to do
             values = values.clip(low, high)
-        days = self.grid.days or column.grid.days
         return Filling(
             rows,
             values.clip(coarse.grid.low, coarse.grid.high),
             coarse.origin,
-            grid=Grid(step, days=days),
+            grid=Grid(step, days=self.grid.days),
             meaning=self.meaning,
         )
 

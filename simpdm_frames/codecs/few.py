@@ -23,7 +23,7 @@ class FewCodec:
     --------
     >>> from simpdm_frames.column import Grid, Kind
     >>> cylinders = Column("cylinders", "Int8", Kind.CONTINUOUS, np.array([False, False, False, True]),
-    ...                    np.array([0.0, 2.0, 4.0, 0.0]), origin=4, grid=Grid(1.0))
+    ...                    np.array([0.0, 2.0, 4.0, 0.0]), origin=4, grid=Grid(1.0, whole=True))
     >>> codec = FewCodec.learn(cylinders)
     >>> codec.levels
     (4, 6, 8)

@@ -70,6 +70,6 @@ def _identity(label: Hashable) -> tuple[type, Hashable]:
 
 def _label(number: float, column: Column) -> int | float:
     """Spell a number so that the same value is the same label whatever dtype it comes from."""
-    if column.grid.step >= 1 or number.is_integer():
+    if number.is_integer():
         return column.origin + int(number)
     return column.origin + number

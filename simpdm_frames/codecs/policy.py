@@ -93,7 +93,7 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
         return Role.UNSUPPORTED, f"{reason}; name it in columns or categorical to fill it all the same"
     if column.kind is Kind.DISCRETE:
         return Role.LABELS, f"its values are {column.meaning}s, {len(column.levels)} different ones"
-    if column.name not in choices.bounds and column.meaning == "number" and column.grid.step == 1:
+    if column.name not in choices.bounds and column.meaning == "number" and column.grid.whole:
         n_values = distinct(column, _FEW)
         if n_values <= _FEW and _REPEATS * n_values <= np.count_nonzero(~column.missing):
             return (
@@ -113,8 +113,7 @@ def _identity(column: Column) -> str:
         if n_levels > _SOME and 2 * n_levels > n_seen:
             return f"it looks like text or an identity: {n_levels} labels in {n_seen} cells"
         return ""
-    whole = column.meaning == "number" and column.grid.step == 1
-    if not whole or n_seen <= _SOME:
+    if not (column.meaning == "number" and column.grid.whole) or n_seen <= _SOME:
         return ""
     seen = column.values[~column.missing]
     offsets = seen - np.flatnonzero(~column.missing)

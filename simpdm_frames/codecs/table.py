@@ -72,6 +72,13 @@ class TableCodec:
         """The codecs of all modelled columns, in the engine's order."""
         return {**self.numbers, **self.categories}
 
+    @property
+    def origins(self) -> dict[Hashable, int]:
+        """What whole numbers and time are counted from."""
+        return {
+            name: codec.origin for name, codec in self.numbers.items() if isinstance(codec, ContinuousCodec)
+        }
+
     def why_left(self, column: Column) -> str:
         """Say why the holes of a column stay; nothing if they are filled."""
         treatment = self.plan.get(column.name)

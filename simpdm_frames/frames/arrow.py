@@ -31,12 +31,12 @@ __all__ = ["fill_array", "read_array"]
 _EASIER = {pa.string_view(): pa.large_string(), pa.date64(): pa.date32()}
 
 
-def read_array(name: Hashable, dtype: str, array: Any) -> Column:
+def read_array(name: Hashable, dtype: str, array: Any, origin: int | None = None) -> Column:
     """Read a column that is stored as a chunked array."""
     missing = array.is_null().to_numpy()
     kind = array.type
     if kind in _EASIER:
-        return read_array(name, dtype, array.cast(_EASIER[kind]))
+        return read_array(name, dtype, array.cast(_EASIER[kind]), origin)
     if pa.types.is_null(kind):
         return Column(name, dtype, Kind.BLANK, missing, allowed=())
     if _holds_labels(kind):
@@ -45,17 +45,19 @@ def read_array(name: Hashable, dtype: str, array: Any) -> Column:
     seen = array.drop_null()
     if pa.types.is_integer(kind):
         bounds = np.iinfo(kind.to_pandas_dtype())
-        return whole_column(name, dtype, seen.to_numpy(), missing, (int(bounds.min), int(bounds.max)))
+        limits = int(bounds.min), int(bounds.max)
+        return whole_column(name, dtype, seen.to_numpy(), missing, limits, origin=origin)
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         ticks = seen.cast(_storage(kind)).to_numpy()
-        return time_column(
-            name, dtype, ticks, missing, _tick(kind), _time(kind), days=_at_midnight(seen, ticks)
-        )
+        days = _at_midnight(seen, ticks)
+        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), origin=origin, days=days)
     if pa.types.is_floating(kind):
         values = array.cast(pa.float64()).fill_null(np.nan).to_numpy()
         return real_column(name, dtype, values, missing, _bound(kind))
     if pa.types.is_decimal(kind):
-        return decimal_column(name, dtype, seen.to_pylist(), missing, kind.scale, kind.precision)
+        return decimal_column(
+            name, dtype, seen.to_pylist(), missing, kind.scale, kind.precision, origin=origin
+        )
     return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
 
 

@@ -23,9 +23,12 @@ def decimal_column(
     missing: NDArray[np.bool_],
     scale: int,
     precision: int,
+    *,
+    origin: int | None,
 ) -> Column:
-    """Make a column from its observed decimals, counted from a whole number below the lowest."""
-    origin = math.floor(min(seen)) if len(seen) else 0
+    """Make a column from its observed decimals, counted from a whole number, by default below the lowest."""
+    if origin is None:
+        origin = math.floor(min(seen)) if len(seen) else 0
     values = np.zeros(len(missing))
     values[~missing] = [float(_EXACT.subtract(value, Decimal(origin))) for value in seen]
     most = float(10 ** (precision - scale))
@@ -36,7 +39,7 @@ def decimal_column(
         missing,
         values,
         origin,
-        Grid(10.0**-scale, -most - origin, most - origin),
+        Grid(10.0**-scale, -most - origin, most - origin, whole=scale == 0),
     )
 
 

@@ -33,11 +33,13 @@ def whole_column(
     seen: NDArray[Any],
     missing: NDArray[np.bool_],
     bounds: tuple[int, int],
+    *,
+    origin: int | None,
     meaning: str = "number",
 ) -> Column:
     """Make a column of whole numbers of at most 64 bits from its observed cells."""
-    values, origin = _from_lowest(seen, missing)
-    grid = Grid(1.0, float(bounds[0] - origin), float(bounds[1] - origin))
+    values, origin = _count(seen, missing, origin)
+    grid = Grid(1.0, float(bounds[0] - origin), float(bounds[1] - origin), whole=True)
     return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid, meaning=meaning)
 
 
@@ -49,22 +51,32 @@ def time_column(
     tick: int,
     meaning: str,
     *,
+    origin: int | None,
     days: bool = False,
 ) -> Column:
     """Make a column of time from the observed ticks, each of so many nanoseconds."""
-    values, origin = _from_lowest(seen, missing)
+    whole, rest = (None, 0) if origin is None else divmod(origin, tick)
+    values, first = _count(seen, missing, whole)
     grid = Grid(float(tick), days=days and len(seen) > 0)
-    return Column(name, dtype, Kind.CONTINUOUS, missing, values * tick, origin * tick, grid, meaning=meaning)
+    return Column(
+        name,
+        dtype,
+        Kind.CONTINUOUS,
+        missing,
+        values * tick - rest,
+        first * tick + rest,
+        grid,
+        meaning=meaning,
+    )
 
 
 def real_column(
     name: Hashable, dtype: str, values: NDArray[np.float64], missing: NDArray[np.bool_], bound: float
 ) -> Column:
     """Make a column of floats; whole ones are integers that became floats because of their holes."""
-    step = 1.0 if _are_whole(values[:1000]) and _are_whole(values) else 0.0
-    return Column(
-        name, dtype, Kind.CONTINUOUS, missing, values, grid=Grid(step if len(values) else 0.0, -bound, bound)
-    )
+    few = values[:1000]  # a look at some rows saves the rest
+    whole = (_are_whole(few) or not np.isfinite(few).any()) and _are_whole(values)
+    return Column(name, dtype, Kind.CONTINUOUS, missing, values, grid=Grid(0.0, -bound, bound, whole=whole))
 
 
 def meaning_of(levels: Sequence[Hashable]) -> str:
@@ -100,11 +112,20 @@ def fill_real(filling: Filling, bound: float) -> NDArray[np.float64]:
     return (filling.values + float(filling.origin)).clip(-bound, bound)
 
 
-def _from_lowest(seen: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArray[np.float64], int]:
-    """Count whole numbers from the lowest one; unsigned, because the range may exceed int64."""
-    origin = int(seen.min()) if len(seen) else 0
-    # A view where it can be: casting int64 to uint64 and subtracting wraps to the right distance.
-    distances = (seen.astype(np.uint64) - np.uint64(origin % 2**64)).astype(np.float64)
+def _count(
+    seen: NDArray[Any], missing: NDArray[np.bool_], origin: int | None
+) -> tuple[NDArray[np.float64], int]:
+    """Count whole numbers from an origin, by default the lowest: exact before the conversion to float64."""
+    low, high = (int(seen.min()), int(seen.max())) if len(seen) else (0, 0)
+    origin = low if origin is None else origin
+    # In 64 bits that wrap around the difference is right as long as it fits, signed or unsigned.
+    steps = seen.astype(np.uint64) - np.uint64(origin % 2**64)
+    if low - origin >= -(2**63) and high - origin < 2**63:
+        distances = steps.view(np.int64).astype(np.float64)
+    elif low >= origin and high - origin < 2**64:
+        distances = steps.astype(np.float64)
+    else:
+        distances = np.array([float(int(number) - origin) for number in seen])
     if len(seen) == len(missing):
         return distances, origin
     values = np.zeros(len(missing))
@@ -113,6 +134,6 @@ def _from_lowest(seen: NDArray[Any], missing: NDArray[np.bool_]) -> tuple[NDArra
 
 
 def _are_whole(values: NDArray[np.float64]) -> bool:
-    """Tell whether all finite values are whole."""
+    """Tell whether there are finite values and all of them are whole."""
     finite = np.isfinite(values)
-    return bool(((values == np.rint(values)) | ~finite).all() and (finite.any() or not len(values)))
+    return bool(finite.any() and ((values == np.rint(values)) | ~finite).all())

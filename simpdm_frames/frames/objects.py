@@ -65,21 +65,29 @@ _BY_MEANING = {spelling.meaning: spelling for spelling in reversed(_SPELLINGS.va
 }
 
 
-def read_objects(name: Hashable, dtype: str, cells: NDArray[Any], missing: NDArray[np.bool_]) -> Column:
+def read_objects(
+    name: Hashable, dtype: str, cells: NDArray[Any], missing: NDArray[np.bool_], origin: int | None = None
+) -> Column:
     """Read a column by what its observed cells are."""
     seen = cells[~missing]
     what = _what(seen)
     if what == "empty":
         return Column(name, dtype, Kind.BLANK, missing)
     if what in {"integer", "floating", "mixed-integer-float"}:
-        return _number_column(name, dtype, seen, missing, whole=what == "integer")
+        if what == "integer":
+            return _integer_column(name, dtype, seen, missing, origin)
+        values = np.full(len(missing), np.nan)
+        values[~missing] = seen.astype(np.float64)
+        return real_column(name, dtype, values, missing, float(np.finfo(np.float64).max))
     if what == "decimal" and all(value.is_finite() for value in seen):
-        return decimal_column(name, dtype, seen.tolist(), missing, _scale(seen), 38)
+        return decimal_column(name, dtype, seen.tolist(), missing, _scale(seen), 38, origin=origin)
     if what in _SPELLINGS and not any(getattr(value, "tzinfo", None) for value in seen):
         spelling = _SPELLINGS[what]
         ticks = np.array([spelling.to_whole(value) for value in seen]) // spelling.tick
         days = what == "datetime" and not (ticks % (DAY // spelling.tick)).any()
-        return time_column(name, dtype, ticks, missing, spelling.tick, spelling.meaning, days=days)
+        return time_column(
+            name, dtype, ticks, missing, spelling.tick, spelling.meaning, origin=origin, days=days
+        )
     if what in {"bytes", "complex"}:
         return _opaque(name, dtype, missing)
     try:
@@ -120,18 +128,15 @@ def _what(seen: NDArray[Any]) -> str:
     return "empty" if not len(seen) else str(pd.api.types.infer_dtype(seen, skipna=False))
 
 
-def _number_column(
-    name: Hashable, dtype: str, seen: NDArray[Any], missing: NDArray[np.bool_], *, whole: bool
+def _integer_column(
+    name: Hashable, dtype: str, seen: NDArray[Any], missing: NDArray[np.bool_], origin: int | None
 ) -> Column:
-    """Read numbers; Python's integers may be of any size, so the lowest is taken off first."""
-    values = np.full(len(missing), np.nan)
-    if not whole:
-        values[~missing] = seen.astype(np.float64)
-        return real_column(name, dtype, values, missing, float(np.finfo(np.float64).max))
+    """Read Python's integers, which may be of any size, so the origin is taken off before all else."""
     exact = [int(value) for value in seen]
-    origin = min(exact)
+    origin = min(exact) if origin is None else origin
+    values = np.zeros(len(missing))
     values[~missing] = [float(value - origin) for value in exact]
-    return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, Grid(1.0))
+    return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, Grid(1.0, whole=True))
 
 
 def _scale(seen: NDArray[Any]) -> int:

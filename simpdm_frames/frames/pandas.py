@@ -40,19 +40,19 @@ def columns(frame: Any) -> Sequence[Hashable]:
     return list(frame.columns)
 
 
-def read(frame: Any, position: int) -> Column:
+def read(frame: Any, position: int, origin: int | None = None) -> Column:
     """Read one column."""
     series = frame.iloc[:, position]
     name, dtype = frame.columns[position], str(series.dtype)
     if isinstance(series.dtype, pd.ArrowDtype):
         from simpdm_frames.frames.arrow import read_array  # noqa: PLC0415  # pyarrow is there: see the dtype
 
-        return read_array(name, dtype, series.array.__arrow_array__())
+        return read_array(name, dtype, series.array.__arrow_array__(), origin)
     if isinstance(series.dtype, pd.SparseDtype):
         series = series.sparse.to_dense()
     missing = series.isna().to_numpy(dtype=bool)
     if series.dtype == object:
-        return read_objects(name, dtype, series.to_numpy(), missing)
+        return read_objects(name, dtype, series.to_numpy(), missing, origin)
     if _holds_labels(series.dtype):
         codes, levels, allowed = _codes(series)
         return Column(
@@ -67,17 +67,17 @@ def read(frame: Any, position: int) -> Column:
         )
     if pd.api.types.is_integer_dtype(series.dtype):
         seen = _seen(series, missing).to_numpy(dtype=_storage(series.dtype))
-        return whole_column(name, dtype, seen, missing, _bounds(series.dtype))
+        return whole_column(name, dtype, seen, missing, _bounds(series.dtype), origin=origin)
     if isinstance(series.dtype, pd.PeriodDtype):
         ordinals = _seen(series, missing).array.asi8
         meaning = f"period of frequency {series.dtype.freq.freqstr}"
-        return whole_column(name, dtype, ordinals, missing, (-(2**63) + 1, 2**63 - 1), meaning)
+        bounds = -(2**63) + 1, 2**63 - 1
+        return whole_column(name, dtype, ordinals, missing, bounds, origin=origin, meaning=meaning)
     if _holds_time(series.dtype):
         ticks = _seen(series, missing).array.asi8
         tick = NANOSECONDS[series.dt.unit]
-        return time_column(
-            name, dtype, ticks, missing, tick, _time(series.dtype), days=_at_midnight(series, tick)
-        )
+        days = _at_midnight(series, tick)
+        return time_column(name, dtype, ticks, missing, tick, _time(series.dtype), origin=origin, days=days)
     if pd.api.types.is_float_dtype(series.dtype):
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return real_column(name, dtype, values, missing, _bound(series.dtype))

@@ -36,7 +36,7 @@ def columns(frame: Any) -> Sequence[Hashable]:
     return list(frame.columns)
 
 
-def read(frame: Any, position: int) -> Column:
+def read(frame: Any, position: int, origin: int | None = None) -> Column:
     """Read one column."""
     series: pl.Series = frame.to_series(position)
     missing = series.is_null().to_numpy()
@@ -48,13 +48,14 @@ def read(frame: Any, position: int) -> Column:
     if kind in (pl.String, pl.Categorical, pl.Enum):
         return _label_column(series, missing)
     if kind.is_integer() and _bits(kind) <= 64:
-        return whole_column(name, dtype, series.drop_nulls().to_numpy(), missing, _bounds(kind))
+        seen = series.drop_nulls().to_numpy()
+        return whole_column(name, dtype, seen, missing, _bounds(kind), origin=origin)
     if kind.is_integer() or isinstance(kind, pl.Decimal):
-        return _wide_column(series, missing)
+        return _wide_column(series, missing, origin)
     if kind.is_temporal():
         ticks = series.drop_nulls().to_physical().to_numpy()
         days = kind == pl.Datetime and _at_midnight(series)
-        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), days=days)
+        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), origin=origin, days=days)
     if kind.is_float():
         values = series.cast(pl.Float64).fill_null(np.nan).to_numpy()
         return real_column(name, dtype, values, missing, _bound(kind))
@@ -118,15 +119,16 @@ def _label_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
     )
 
 
-def _wide_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
+def _wide_column(series: pl.Series, missing: NDArray[np.bool_], origin: int | None) -> Column:
     """Read whole numbers of 128 bits, and decimals, which count their last digit in them."""
     unit = 10**series.dtype.scale if isinstance(series.dtype, pl.Decimal) else 1
     digits = series.to_physical()
     lowest: Any = digits.min()
-    origin = 0 if lowest is None else int(lowest) // unit
+    if origin is None:
+        origin = 0 if lowest is None else int(lowest) // unit
     values = (digits - pl.Series([origin * unit], dtype=digits.dtype)).cast(pl.Float64).fill_null(0.0)
     low, high = _bounds(series.dtype)
-    grid = Grid(1.0 / unit, float(low - origin), float(high - origin))
+    grid = Grid(1.0 / unit, float(low - origin), float(high - origin), whole=unit == 1)
     return Column(
         series.name, str(series.dtype), Kind.CONTINUOUS, missing, values.to_numpy() / unit, origin, grid
     )

@@ -179,12 +179,12 @@ def test_infinite_values_are_refused_by_column():
 def test_what_is_no_hole_and_no_number_is_unknown():
     kept = mark(number([1.0, np.nan, 3.0], missing=[False] * 3), Choices(nan_is_missing=False))
     assert not kept.missing.any()
-    for codec in (ContinuousCodec.learn(kept), FewCodec.learn(replace(kept, grid=Grid(1.0)))):
+    for codec in (ContinuousCodec.learn(kept), FewCodec.learn(replace(kept, grid=Grid(1.0, whole=True)))):
         assert codec.encode(kept)[1].tolist() == [False, True, False]
 
 
 def test_few_numbers_are_filled_by_their_expectation():
-    column = number([4.0, 6.0, 8.0, np.nan], grid=Grid(1.0))
+    column = number([4.0, 6.0, 8.0, np.nan], grid=Grid(1.0, whole=True))
     codec = FewCodec.learn(column)
     rows = np.array([3])
     likely = codec.decode(column, rows, np.array([[0.45, 0.1, 0.45]]))
