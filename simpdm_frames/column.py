@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,9 @@ class Grid:
     Parameters
     ----------
     step
-        Distance of neighbouring values, counted from the origin; 0 for any value.
+        Distance of neighbouring values that the dtype can hold, counted from 0; 0 for any value.
     low, high
-        Bounds that the dtype itself sets.
+        Lowest and highest value that the dtype can hold.
     whole
         True where all observed values are whole numbers, as those of integers that became floats because
         of their holes.
@@ -63,12 +64,12 @@ class Column:
     missing
         True where there is a hole.
     values
-        CONTINUOUS: float64 relative to ``origin``; dates and durations count in nanoseconds whatever
-        their unit, which is their grid. DISCRETE: int64 positions in ``levels``. BLANK and OPAQUE: empty.
-        Cells under a hole hold anything.
-    origin
-        Whole number that was subtracted before the conversion to float64, so that timestamps in
-        nanoseconds and integers above 2^53 keep their precision.
+        CONTINUOUS: float64, or whole numbers of a ``unit``, in 64 bits or as Python's integers. DISCRETE:
+        int64 positions in ``levels``. BLANK and OPAQUE: empty. Cells under a hole hold anything.
+    unit
+        What a whole number counts: 1 for integers, nanoseconds for dates and durations, the last digit
+        for decimals. 0 where values are floats. Values stay whole until a codec has taken its origin off,
+        so integers above 2^53 and timestamps in nanoseconds lose nothing.
     levels
         The observed labels of a DISCRETE column, in the order of the dtype if it has one, else sorted;
         plain Python values, so that two libraries can compare them.
@@ -76,18 +77,26 @@ class Column:
         In a word, what the values are: columns of one meaning can stand for each other.
     allowed
         The labels that the dtype can hold; None for any.
+    holds
+        The types of labels that the dtype can hold, ``object`` for any; None where they are numbers.
     """
 
     name: Hashable
     dtype: str
     kind: Kind
     missing: NDArray[np.bool_]
-    values: NDArray[np.float64] | NDArray[np.int64] = field(default_factory=lambda: np.empty(0))
-    origin: int = 0
+    values: NDArray[Any] = field(default_factory=lambda: np.empty(0))
+    unit: Fraction | int = 0
     grid: Grid = field(default_factory=Grid)
     levels: tuple[Hashable, ...] = ()
     meaning: str = "number"
     allowed: tuple[Hashable, ...] | None = None
+    holds: frozenset[type] | None = None
+
+    @classmethod
+    def opaque(cls, name: Hashable, dtype: str, missing: NDArray[np.bool_]) -> Column:
+        """Make a column that is only passed through."""
+        return cls(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
 
     def __len__(self) -> int:
         return len(self.missing)
@@ -96,6 +105,22 @@ class Column:
         """Take some rows."""
         values = self.values[index] if len(self.values) else self.values
         return replace(self, missing=self.missing[index], values=values)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Where a value is observed; a NaN that is no hole is none either."""
+        if self.kind in {Kind.BLANK, Kind.OPAQUE}:
+            return np.zeros(len(self), dtype=bool)
+        if self.kind is Kind.CONTINUOUS and not self.unit:
+            return np.asarray(~self.missing & np.isfinite(self.values))
+        return ~self.missing
+
+    def numbers(self, origin: int) -> NDArray[np.float64]:
+        """Give a CONTINUOUS column as float64 relative to an origin, which is taken off exactly."""
+        if not self.unit:
+            return np.asarray(self.values - float(origin))
+        whole, rest = divmod(Fraction(origin), self.unit)
+        return _difference(self.values, int(whole)) * float(self.unit) - float(rest)
 
 
 @dataclass(frozen=True)
@@ -107,7 +132,10 @@ class Filling:
     rows
         Positions of the holes.
     values
-        Numbers: float64 relative to ``origin``, on the grid. Labels: int64 positions in ``levels``.
+        Numbers: float64 relative to ``origin``, on the grid. Labels: int64 positions in ``levels``, which
+        may be numbers too.
+    grid
+        Where the numbers lie; its bounds are those that the fills have to keep.
     """
 
     rows: NDArray[np.int64]
@@ -126,3 +154,19 @@ class Filling:
         """Make one filling of several for the same column."""
         rows = np.concatenate([part.rows for part in parts])
         return replace(parts[0], rows=rows, values=np.concatenate([part.values for part in parts]))
+
+
+def _difference(whole: NDArray[Any], origin: int) -> NDArray[np.float64]:
+    """Subtract whole numbers exactly, before the conversion to float64."""
+    if whole.dtype == object:
+        return np.array([float(number - origin) for number in whole])
+    if not len(whole):
+        return np.empty(0)
+    low, high = int(whole.min()) - origin, int(whole.max()) - origin
+    # In 64 bits that wrap around the difference is right as long as it fits, signed or unsigned.
+    steps = whole.astype(np.uint64) - np.uint64(origin % 2**64)
+    if low >= -(2**63) and high < 2**63:
+        return np.asarray(steps.view(np.int64).astype(np.float64))
+    if low >= 0 and high < 2**64:
+        return np.asarray(steps.astype(np.float64))
+    return _difference(whole.astype(object), origin)

@@ -55,6 +55,13 @@ class UnseenLabelsError(ValueError):
 class HolesLeftError(RuntimeError):
     """A column that should have been filled still has holes."""
 
+    @classmethod
+    def because(cls, name: Hashable, dtype: str) -> HolesLeftError:
+        """Say that a dtype is too narrow."""
+        return cls(
+            f"{describe([(name, dtype)])} cannot hold what the model would fill in; convert it to a wider dtype"
+        )
+
 
 class GpuUnavailableError(RuntimeError):
     """The device that was required is not there."""
@@ -85,6 +92,10 @@ def describe(columns: Sequence[tuple[Hashable, str]]) -> str:
     return ", ".join(f"{name!r} ({dtype})" for name, dtype in columns)
 
 
+# Ourselves, and the libraries whose pipe and map call us.
+_NOT_THE_USER = {"simpdm_frames", "pandas", "polars", "pyarrow"}
+
+
 @dataclass(frozen=True)
 class Place:
     """A line of the user's code that warnings point at, however deep in the package or late they come."""
@@ -98,7 +109,7 @@ class Place:
     def here(cls) -> Place:
         """Find the line that called the package."""
         frame: FrameType | None = sys._getframe()  # noqa: SLF001  # what the warnings module itself does
-        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "simpdm_frames":
+        while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
             frame = frame.f_back
         if frame is None:
             return cls("<simpdm_frames>", 1, "simpdm_frames", {})

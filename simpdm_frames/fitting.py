@@ -105,13 +105,9 @@ def fit_impute(frame: FrameT, **options: Any) -> FrameT:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What is known of a frame before any training.
-
-    ``columns`` are all rows, ``sample`` those that a model is fit to.
-    """
+    """What is known of a frame before any training."""
 
     columns: Sequence[Column]
-    sample: Sequence[Column]
     codec: TableCodec
     choices: Choices
 
@@ -120,19 +116,27 @@ class Learnt:
         """Read a frame, mark its holes, and learn scales and levels."""
         columns = frames.read(frame)
         choices = wish.choices.resolve([column.name for column in columns])
-        columns = sample = mark_all(columns, choices)
-        n_rows = len(columns[0]) if columns else 0
-        if n_rows > wish.max_rows:
-            rows = np.random.default_rng(wish.seed).choice(n_rows, wish.max_rows, replace=False)
-            sample = [column.rows(np.sort(rows)) for column in columns]
-        return cls(columns, sample, TableCodec.learn(sample, choices), choices)
+        columns = mark_all(columns, choices)
+        return cls(columns, TableCodec.learn(columns, choices), choices)
+
+    def sample(self, wish: FitOptions) -> list[Column]:
+        """Take the columns that a model looks at, and of many rows at most as many as are wished for."""
+        columns = [column for column in self.columns if column.name in self.codec.codecs]
+        n_rows = len(columns[0])
+        if n_rows <= wish.max_rows:
+            return columns
+        drawn = np.random.default_rng(wish.seed).permutation(n_rows)
+        rows = set(drawn[: wish.max_rows].tolist())
+        # A column with few observed cells keeps one, or nothing could be learnt about it.
+        rows |= {int(drawn[column.known[drawn].argmax()]) for column in columns}
+        return [column.rows(sorted(rows)) for column in columns]
 
     def train(self, wish: FitOptions, place: Place) -> Imputer:
         """Train a model, if there is something to learn from."""
-        codec, n_rows = self.codec, len(self.sample[0]) if self.sample else 0
-        if n_rows < 2 and self.sample:
+        codec, n_rows = self.codec, len(self.columns[0]) if self.columns else 0
+        if n_rows < 2 and self.columns:
             raise ValueError(f"a fit needs at least 2 rows, got {n_rows}")
-        Notices(place).refuse_holes(codec, self.sample, self.choices)
+        Notices(place).refuse_holes(codec, self.columns, self.choices)
         if not codec.layout.n_columns:
             reasons = "; ".join(f"{name!r}: {treatment.why}" for name, treatment in codec.plan.items())
             raise ValueError(
@@ -146,7 +150,7 @@ class Learnt:
         limits = [] if wish.time_budget is None else [TimeBudget(wish.time_budget)]
         with watching(wish.progress) as listeners:
             engine = Engine.fit(
-                codec.encode(self.sample),
+                codec.encode(self.sample(wish)),
                 wish.settings,
                 seed=wish.seed,
                 device=device,

@@ -5,6 +5,7 @@ read → encode → complete → decode → fill.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,7 +15,7 @@ import numpy as np
 from simpdm_frames import frames
 from simpdm_frames.codecs import Choices, TableCodec, Treatment, mark_all
 from simpdm_frames.column import Column, Filling
-from simpdm_frames.errors import Place
+from simpdm_frames.errors import ColumnsDifferError, HolesLeftError, Place
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import CHUNK, ImputeOptions
 
@@ -60,10 +61,11 @@ class Imputer:
         """
         wish = ImputeOptions.parse(options)
         empty = frames.head(frame)
-        columns = frames.read(empty, self._codec.origins)
+        columns = frames.read(empty)
         if not columns:
             return frame
-        choices = wish.over(self._choices, [column.name for column in columns])
+        choices = wish.over(self._choices, self._codec, [column.name for column in columns])
+        passed = [column.name for column in columns if column.name not in self._codec.codecs]
         notices = Notices(Place.here())
         # What is wrong with the columns of a query shows before anything is collected.
         self._codec.check(columns, by_dtype=frames.is_lazy(frame))
@@ -71,10 +73,8 @@ class Imputer:
         added = self.added(choices, columns)
 
         def fill(batch: Any) -> Any:
-            cells = columns if batch is empty else frames.read(batch, self._codec.origins)
-            return self.fill(
-                batch, mark_all(cells, choices), choices, added, notices, batch_size=wish.batch_size
-            )
+            cells = mark_all(columns if batch is empty else frames.read(batch), choices, passed)
+            return self.fill(batch, cells, choices, added, notices, batch_size=wish.batch_size)
 
         filled: FrameT = frames.by_batches(frame, fill, map(str, added.values()), wish.batch_size)
         return filled
@@ -132,6 +132,8 @@ class Imputer:
             for name, filling in self._codec.decode(
                 [column for column in part if column.name in parts], completed
             ).items():
+                if not np.isfinite(filling.values).all():
+                    raise HolesLeftError(f"the model gives no finite value for {name!r}; fit it anew")
                 parts[name].append(filling.at(batch))
         return {position: Filling.join(parts[columns[position].name]) for position in wanted}
 
@@ -170,7 +172,11 @@ def indicator_names(columns: Collection[Hashable], taken: Collection[Hashable]) 
         name: (*name[:-1], f"{name[-1]}_missing") if isinstance(name, tuple) else f"{name}_missing"
         for name in columns
     }
-    clash = [name for name in names.values() if name in taken]
+    lost = [name for name in columns if name not in taken]
+    if lost:
+        raise ColumnsDifferError(f"add_indicator names {lost!r}, which the frame does not have; add them")
+    counts = Counter([*taken, *names.values()])
+    clash = [name for name in names.values() if counts[name] > 1]
     if clash:
         raise ValueError(f"add_indicator would add {clash!r}, which the frame has already; rename them")
     return names

@@ -45,11 +45,9 @@ class Notices:
         if choices.unseen == "ignore":
             return
         dtypes = {column.name: column.dtype for column in columns}
-        found = {
-            name: labels
-            for name, labels in codec.strangers(columns).items()
-            if self._is_news("strange", name)
-        }
+        found = codec.strangers(columns)
+        if choices.unseen == "warn":
+            found = {name: labels for name, labels in found.items() if self._is_news("strange", name)}
         if not found:
             return
         what = "; ".join(

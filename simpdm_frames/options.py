@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
-from simpdm_frames.codecs import Choices
+from simpdm_frames.codecs import Choices, TableCodec
 from simpdm_frames.codecs.choices import nearest
 from simpdm_frames.progress import check_progress
 from simpdm_frames.settings import Settings, check_gpu
@@ -22,6 +22,19 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 _MAX_ROWS = 500_000
 CHUNK = 16_384
 """Rows that are completed at a time."""
+# What other libraries call the same.
+_SYNONYMS = {
+    "seed": "random_state",
+    "random_seed": "random_state",
+    "epochs": "steps",
+    "n_steps": "steps",
+    "max_iter": "steps",
+    "lr": "learning_rate",
+    "cat_features": "categorical",
+    "exclude": "ignore",
+    "timeout": "time_budget",
+    "verbose": "progress",
+}
 _CHOICES = tuple(field.name for field in fields(Choices))
 _SETTINGS = tuple(field.name for field in fields(Settings))
 _RUN = ("random_state", "gpu", "device", "preset", "time_budget", "progress", "max_rows")
@@ -98,9 +111,14 @@ class ImputeOptions:
         given = dict(options)
         return cls(batch_size=_whole("batch_size", given.pop("batch_size", CHUNK), 1), choices=given)
 
-    def over(self, fitted: Choices, names: Collection[Hashable]) -> Choices:
+    def over(self, fitted: Choices, codec: TableCodec, names: Collection[Hashable]) -> Choices:
         """Put what is given now over what was given at the fit."""
         now = Choices(**self.choices).resolve(names)
+        for name in now.columns or ():
+            treatment = codec.plan.get(name)
+            if treatment is None or not treatment.fill:
+                why = "it was not there at the fit" if treatment is None else treatment.why
+                raise ValueError(f"columns names {name!r}, which the model does not fill: {why}; fit again")
         return replace(fitted, **{name: getattr(now, name) for name in self.choices})
 
 
@@ -140,7 +158,8 @@ class _FromPreset:
 def _refuse_unknown(options: Mapping[str, Any], known: Collection[str]) -> None:
     for name in options:
         if name not in known:
-            raise TypeError(f"unknown option {name!r}; {nearest(name, known)}")
+            hint = f"did you mean {_SYNONYMS[name]!r}?" if name in _SYNONYMS else nearest(name, known)
+            raise TypeError(f"unknown option {name!r}; {hint}")
 
 
 def _whole(name: str, value: Any, low: int) -> int:

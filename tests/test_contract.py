@@ -79,7 +79,9 @@ def test_a_row_alone_is_filled_as_it_is_among_others():
         {
             "real": np.where(np.arange(60) % 2, np.arange(60.0), random.normal(size=60)),
             "stamp": pd.to_datetime(random.integers(-(10**18), 10**18, 60)),
-            "mixed": pd.to_datetime(np.where(np.arange(60) % 2, 86_400 * 10**9, 12_345_678_901) * np.arange(60)),
+            "mixed": pd.to_datetime(
+                np.where(np.arange(60) % 2, 86_400 * 10**9, 12_345_678_901) * np.arange(60)
+            ),
             "big": pd.array(random.integers(-(2**62), 2**62, 60), dtype="Int64"),
             "count": np.arange(60.0) % 37,
         }

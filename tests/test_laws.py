@@ -142,9 +142,10 @@ def test_only_holes_change_whatever_the_engine_says(library, data):
     before = {name: cells_of(series_of(frame, name)) for name in names_of(frame)}
     done, filled = guessed(frame)
     assert_only_holes_changed(frame, done, filled)
-    unfilled = set(names_of(frame)) - filled
-    for name in unfilled - LEFT[library]:  # left for want of an observed cell, or as text
-        assert missing_in(series_of(frame, name)).all() or name not in LEFT[library]
+    for name in set(names_of(frame)) - filled - LEFT[library]:  # for want of an observed cell, or as text
+        series = series_of(frame, name)
+        labels = {repr(cell) for cell in seen_in(series)}
+        assert not labels or len(labels) > 20
     after = {name: cells_of(series_of(frame, name)) for name in names_of(frame)}
     assert repr(after) == repr(before)  # by repr, because NaN differs from itself
 

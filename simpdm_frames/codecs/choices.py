@@ -79,7 +79,7 @@ class Choices:
         resolved = replace(
             self,
             categorical=_names(self.categorical, names),
-            ordinal={name: None if labels is None else tuple(labels) for name, labels in ranked.items()},
+            ordinal={name: _order(name, labels) for name, labels in ranked.items()},
             ignore=_names(self.ignore, names),
             columns=None if self.columns is None else _names(self.columns, names),
             missing_values={name: _values(values) for name, values in marks.items()},
@@ -105,9 +105,19 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def _names(given: Any, names: Collection[Hashable]) -> tuple[Hashable, ...]:
     """Take one name or several; a tuple can be a name itself, as in a MultiIndex."""
+    if given is None:
+        return ()
     if isinstance(given, str) or (isinstance(given, Hashable) and given in names):
         return (given,)
     return tuple(given) if isinstance(given, Iterable) else (given,)
+
+
+def _order(name: Hashable, labels: Any) -> tuple[Hashable, ...] | None:
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise TypeError(f"ordinal gives {name!r} the order {labels!r}; list its labels from low to high")
+    return tuple(labels)
 
 
 def _values(given: Any) -> tuple[Any, ...]:

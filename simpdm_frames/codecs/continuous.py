@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +17,6 @@ from simpdm_frames.errors import describe
 
 __all__ = ["ContinuousCodec"]
 
-_DAY = 86_400 * 10**9
 _FARTHEST = 1e6  # an observed outlier counts as very far out, never as infinite
 
 
@@ -26,24 +24,27 @@ _FARTHEST = 1e6  # an observed outlier counts as very far out, never as infinite
 class ContinuousCodec:
     """Put the observed range of a column on [-1, 1], and back onto a grid.
 
-    Fills stay between ``floor`` and ``ceiling``: the observed range, or bounds that the caller set.
+    All numbers count from ``origin``. Fills stay between ``floor`` and ``ceiling``: the observed range,
+    or bounds that the caller set.
 
     Examples
     --------
     >>> from simpdm_frames.column import Kind
-    >>> years = Column("year", "int64", Kind.CONTINUOUS, np.zeros(3, bool), np.array([0.0, 5.0, 10.0]),
-    ...                origin=2010, grid=Grid(step=1.0))
+    >>> years = Column("year", "int64", Kind.CONTINUOUS, np.zeros(3, bool), np.array([2010, 2015, 2020]),
+    ...                unit=1, grid=Grid(step=1.0))
     >>> codec = ContinuousCodec.learn(years)
     >>> codec.encode(years)[0].tolist()
     [-1.0, 0.0, 1.0]
-    >>> codec.decode(years, np.array([0]), np.array([0.47])).values.tolist()
-    [7.0]
+    >>> filling = codec.decode(years, np.array([0]), np.array([0.47]))
+    >>> (filling.origin + filling.values).tolist()
+    [2017.0]
     """
 
     dtype: str
     meaning: str
     origin: int
-    grid: Grid
+    step: float
+    days: bool
     low: float
     high: float
     floor: float
@@ -52,18 +53,20 @@ class ContinuousCodec:
     @classmethod
     def learn(cls, column: Column, bounds: Sequence[Any] | None = None) -> ContinuousCodec:
         """Learn the scale from observed cells."""
-        seen = column.values[~column.missing]
-        seen = seen[np.isfinite(seen)]
-        low, high = float(seen.min()), float(seen.max())
-        floor, ceiling = (low, high) if bounds is None else _bounds(column, bounds)
-        grid = replace(column.grid, step=max(column.grid.step, float(column.grid.whole)))
-        return cls(column.dtype, column.meaning, column.origin, grid, low, high, floor, ceiling)
+        seen = column.values[column.known]
+        origin = math.floor(int(seen.min()) * column.unit) if column.unit else 0
+        numbers = column.rows(column.known).numbers(origin)
+        low, high = float(numbers.min()), float(numbers.max())
+        grid = column.grid
+        step = max(grid.step, float(grid.whole))
+        floor, ceiling = (low, high) if bounds is None else _bounds(column, bounds, origin, step)
+        return cls(column.dtype, column.meaning, origin, step, grid.days, low, high, floor, ceiling)
 
     def encode(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Scale a column, and say where nothing is known: at holes, and at NaN that is no hole."""
-        unknown = column.missing | ~np.isfinite(column.values)
-        shift = float(column.origin - self.origin) - self._centre
-        scaled = (np.where(unknown, -shift, column.values) + shift) / self._half
+        unknown = ~column.known
+        numbers = np.where(unknown, self._centre, column.numbers(self.origin))
+        scaled = (numbers - self._centre) / self._half
         return scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32), unknown
 
     def decode(self, column: Column, rows: NDArray[np.int64], scaled: NDArray[np.floating]) -> Filling:
@@ -72,23 +75,15 @@ class ContinuousCodec:
         They lie on the coarser of two grids: that of the fit and that of the dtype to be filled. The habit
         of the column's values does not count, or a fill would depend on the rows beside it.
         """
-        coarse = column if column.grid.step > self.grid.step else self
-        shift = float(self.origin - coarse.origin)
-        values = scaled.astype(np.float64) * self._half + self._centre + shift
-        low, high = self.floor + shift, self.ceiling + shift
-        step = coarse.grid.step
+        step = max(self.step, column.grid.step)
+        values = (scaled.astype(np.float64) * self._half + self._centre).clip(self.floor, self.ceiling)
         if step:
-            values = np.round(values / step) * step
-            low, high = np.ceil(_near(low / step)) * step, np.floor(_near(high / step)) * step
-        if low <= high:  # else the range holds no point of the grid, and the nearest one has to do
-            values = values.clip(low, high)
-        return Filling(
-            rows,
-            values.clip(coarse.grid.low, coarse.grid.high),
-            coarse.origin,
-            grid=Grid(step, days=self.grid.days),
-            meaning=self.meaning,
-        )
+            low, high, ahead = _inside(self.floor, self.ceiling, step, self.origin)
+            values = np.round((values + ahead) / step) * step - ahead
+            if low <= high:  # else no point of the grid lies inside, and the nearest one has to do
+                values = values.clip(low, high)
+        limits = Grid(step, self.origin + self.floor, self.origin + self.ceiling, days=self.days)
+        return Filling(rows, values, self.origin, grid=limits, meaning=self.meaning)
 
     @property
     def _centre(self) -> float:
@@ -99,43 +94,41 @@ class ContinuousCodec:
         return self.high / 2 - self.low / 2 or 1.0  # a constant column has no spread to scale by
 
 
+def _inside(low: float, high: float, step: float, origin: int) -> tuple[float, float, float]:
+    """Give the outermost points of a grid inside bounds, and how far the origin lies ahead of the grid."""
+    ahead = float(origin % int(step)) if step >= 1 else 0.0
+    first = math.inf if math.isinf(low) else math.ceil(_near((low + ahead) / step))
+    last = math.inf if math.isinf(high) else math.floor(_near((high + ahead) / step))
+    return (
+        low if math.isinf(low) else first * step - ahead,
+        high if math.isinf(high) else last * step - ahead,
+        ahead,
+    )
+
+
 def _near(ratio: float) -> float:
     """Take a number for whole if only rounding tells it apart: 1.001 / 0.001 is 1001."""
-    if math.isinf(ratio):
-        return ratio
     whole = float(np.round(ratio))
     return whole if abs(ratio - whole) <= 1e-9 + 1e-15 * abs(ratio) else ratio
 
 
-def _bounds(column: Column, bounds: Sequence[Any]) -> tuple[float, float]:
-    """Put the caller's bounds into the units of a column; None is no bound."""
-    sides = [None if side is None else number_of(side, column.meaning) for side in bounds]
-    if column.grid.days:
-        sides = [
-            _midnight(side, number, up=up)
-            for side, number, up in zip(bounds, sides, (True, False), strict=True)
-        ]
-    for side, number in zip(bounds, sides, strict=True):
+def _bounds(column: Column, bounds: Sequence[Any], origin: int, step: float) -> tuple[float, float]:
+    """Put the caller's bounds into the units of a column; None is no bound but the dtype's."""
+    what = describe([(column.name, column.dtype)])
+    numbers = [None if side is None else number_of(side, column.meaning) for side in bounds]
+    for side, number in zip(bounds, numbers, strict=True):
         if side is not None and number is None:
-            raise TypeError(
-                f"bounds of {describe([(column.name, column.dtype)])} must be of its own kind, "
-                f"a {column.meaning}; got {side!r}"
-            )
-    low, high = (None if number is None else float(number - column.origin) for number in sides)
-    low, high = -np.inf if low is None else low, np.inf if high is None else high
-    if low > high:
-        raise ValueError(
-            f"bounds of {describe([(column.name, column.dtype)])} must rise, "
-            f"got {bounds[0]!r} and {bounds[1]!r}"
-        )
-    return low, high
+            raise TypeError(f"bounds of {what} must be of its own kind, a {column.meaning}; got {side!r}")
+    floor, ceiling = (_relative(number, origin) for number in numbers)
+    floor, ceiling = -math.inf if floor is None else floor, math.inf if ceiling is None else ceiling
+    if floor > ceiling:
+        raise ValueError(f"bounds of {what} must rise, got {bounds[0]!r} and {bounds[1]!r}")
+    floor, ceiling = max(floor, column.grid.low - origin), min(ceiling, column.grid.high - origin)
+    first, last, _ = _inside(floor, ceiling, step, origin) if step else (floor, ceiling, 0.0)
+    if first > last:
+        raise ValueError(f"bounds of {what} leave no value that the column could hold, got {bounds!r}")
+    return floor, ceiling
 
 
-def _midnight(bound: Any, number: Fraction | None, *, up: bool) -> Fraction | None:
-    """Move a bound inwards to a midnight of its own clock, so that the nearest midnight is never outside."""
-    if number is None:
-        return None
-    offset = getattr(bound, "utcoffset", lambda: None)() or dt.timedelta()
-    ahead = offset // dt.timedelta(microseconds=1) * 1000
-    days = (number + ahead) / _DAY
-    return (math.ceil(days) if up else math.floor(days)) * Fraction(_DAY) - ahead
+def _relative(number: Fraction | None, origin: int) -> float | None:
+    return None if number is None else float(number - origin)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simpdm_frames.codecs.labels import as_labels, fill_labels, lookup, may_hold
+from simpdm_frames.codecs.labels import as_labels, lookup, may_hold
 from simpdm_frames.column import Column, Filling
 
 __all__ = ["DiscreteCodec"]
@@ -64,4 +64,4 @@ class DiscreteCodec:
     def decode(self, column: Column, rows: NDArray[np.int64], probabilities: NDArray[np.floating]) -> Filling:
         """Take the most probable label of those that the column can hold."""
         possible = np.where(may_hold(column, self.levels), probabilities, -1.0)
-        return fill_labels(column, rows, possible.argmax(axis=1), self.levels, self.meaning)
+        return Filling(rows, possible.argmax(axis=1), levels=self.levels, meaning=self.meaning)

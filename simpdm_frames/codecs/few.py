@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simpdm_frames.codecs.labels import fill_labels
-from simpdm_frames.column import Column, Filling
+from simpdm_frames.codecs.labels import as_labels, may_hold
+from simpdm_frames.column import Column, Filling, Kind
 
 __all__ = ["FewCodec", "distinct"]
 
@@ -21,15 +22,15 @@ class FewCodec:
 
     Examples
     --------
-    >>> from simpdm_frames.column import Grid, Kind
+    >>> from simpdm_frames.column import Grid
     >>> cylinders = Column("cylinders", "Int8", Kind.CONTINUOUS, np.array([False, False, False, True]),
-    ...                    np.array([0.0, 2.0, 4.0, 0.0]), origin=4, grid=Grid(1.0, whole=True))
+    ...                    np.array([4, 6, 8, 0]), unit=1, grid=Grid(1.0, whole=True))
     >>> codec = FewCodec.learn(cylinders)
     >>> codec.levels
     (4, 6, 8)
     >>> filling = codec.decode(cylinders, np.array([3]), np.array([[0.1, 0.7, 0.2]]))
-    >>> (filling.origin + filling.values).tolist()
-    [6.0]
+    >>> [filling.levels[code] for code in filling.values]
+    [6]
     """
 
     dtype: str
@@ -39,33 +40,43 @@ class FewCodec:
     @classmethod
     def learn(cls, column: Column) -> FewCodec:
         """Learn the numbers that are observed."""
-        numbers = np.unique(_seen(column)).tolist()
-        return cls(column.dtype, column.meaning, tuple(column.origin + round(number) for number in numbers))
+        levels: Any = as_labels(column).levels
+        return cls(column.dtype, column.meaning, tuple(sorted(levels)))
 
     def encode(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Give codes, and where nothing is known."""
-        unknown = column.missing | ~np.isfinite(column.values)
-        return self._nearest(np.where(unknown, 0.0, column.values), column.origin), unknown
+        known = column.known
+        if column.kind is Kind.DISCRETE:  # the same numbers as categories
+            labels: Any = column.levels
+            distances = np.array([float(label - self.levels[0]) for label in labels] or [0.0])
+            numbers = distances[np.where(known, column.values, 0)]
+        else:
+            numbers = np.where(known, column.numbers(self.levels[0]), 0.0)
+        return self._nearest(numbers), ~known
 
     def decode(self, column: Column, rows: NDArray[np.int64], probabilities: NDArray[np.floating]) -> Filling:
-        """Take the level nearest to the expectation: the lowest squared error on this grid."""
-        origin = self.levels[0]
-        numbers = np.array([float(level - origin) for level in self.levels])
-        expected = probabilities.astype(np.float64) @ numbers
-        codes = self._nearest(expected, origin)
-        return fill_labels(column, rows, codes, self.levels, self.meaning)
+        """Take the level nearest to the expectation: the lowest squared error that can be had.
 
-    def _nearest(self, values: NDArray[np.float64], origin: int) -> NDArray[np.int64]:
-        numbers = np.array([float(level - origin) for level in self.levels])
-        return np.searchsorted((numbers[1:] + numbers[:-1]) / 2, values).astype(np.int64)
+        Only levels that the column can hold count.
+        """
+        held = may_hold(column, self.levels)
+        expected = probabilities.astype(np.float64) @ self._numbers
+        narrow = FewCodec(self.dtype, self.meaning, tuple(np.array(self.levels, dtype=object)[held].tolist()))
+        codes = narrow._nearest(expected + float(self.levels[0] - narrow.levels[0]))
+        return Filling(rows, codes, levels=narrow.levels, meaning=self.meaning)
+
+    @property
+    def _numbers(self) -> NDArray[np.float64]:
+        return np.array([float(level - self.levels[0]) for level in self.levels])
+
+    def _nearest(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Give the code of the level nearest to each number, counted from the first level."""
+        levels = self._numbers
+        return np.searchsorted((levels[1:] + levels[:-1]) / 2, numbers).astype(np.int64)
 
 
 def distinct(column: Column, most: int) -> int:
     """Count the values of a column, up to one more than ``most``; a look at some rows saves the rest."""
-    few = len(np.unique(_seen(column.rows(slice(10_000)))))
-    return few if few > most or len(column) <= 10_000 else len(np.unique(_seen(column)))
-
-
-def _seen(column: Column) -> NDArray[np.float64]:
-    seen: NDArray[np.float64] = column.values[~column.missing].astype(np.float64)
-    return seen[np.isfinite(seen)]
+    some = column.rows(slice(10_000))
+    few = len(np.unique(some.values[some.known]))
+    return few if few > most or len(column) <= 10_000 else len(np.unique(column.values[column.known]))

@@ -33,24 +33,26 @@ def number_of(value: Any, meaning: str) -> Fraction | None:
         return _of_numpy(value, meaning)
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, bool):
-        return None
-    if meaning == "number" or meaning.startswith("period"):
-        known = isinstance(value, int) or (isinstance(value, float | Decimal) and math.isfinite(value))
-        return Fraction(value) if known else None
+    if meaning == "number":
+        finite = type(value) is int or (isinstance(value, float | Decimal) and math.isfinite(value))
+        return Fraction(value) if finite else None
+    if meaning.startswith("period"):
+        same = meaning.endswith(f" {getattr(value, 'freqstr', None)}")
+        return Fraction(value.ordinal) if same else None
+    whole = _of_time(value, meaning)
+    return None if whole is None else Fraction(whole)
+
+
+def _of_time(value: Any, meaning: str) -> int | None:
     if meaning == "duration" and isinstance(value, dt.timedelta):
-        return Fraction(_nanoseconds(value))
+        return _nanoseconds(value)
     if meaning == "time of day" and isinstance(value, dt.time):
-        return Fraction(
-            ((value.hour * 60 + value.minute) * 60 + value.second) * 10**9 + value.microsecond * 1000
-        )
-    if isinstance(value, dt.datetime):
-        aware = value.tzinfo is not None
-        if aware != (meaning == "date with time zone"):
-            return None
-        return Fraction(_nanoseconds(value - (_AWARE_EPOCH if aware else _EPOCH)))
-    if meaning == "date" and isinstance(value, dt.date):
-        return Fraction(_nanoseconds(dt.datetime.combine(value, dt.time()) - _EPOCH))
+        return ((value.hour * 60 + value.minute) * 60 + value.second) * 10**9 + value.microsecond * 1000
+    if meaning == "date" and isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        value = dt.datetime.combine(value, dt.time())
+    zoned = meaning == "date with time zone"
+    if (zoned or meaning == "date") and isinstance(value, dt.datetime) and zoned == bool(value.tzinfo):
+        return _nanoseconds(value - (_AWARE_EPOCH if zoned else _EPOCH))
     return None
 
 

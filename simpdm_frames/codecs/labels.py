@@ -2,74 +2,67 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simpdm_frames.column import Column, Filling, Grid, Kind
+from simpdm_frames.column import Column, Kind
 
-__all__ = ["as_labels", "fill_labels", "lookup", "may_hold"]
+__all__ = ["as_labels", "lookup", "may_hold", "same_label"]
 
 
 def as_labels(column: Column) -> Column:
     """See a column of numbers as one of labels, each value being a label; others as they are."""
     if column.kind is not Kind.CONTINUOUS:
         return column
-    missing = column.missing | ~np.isfinite(column.values)
-    numbers, codes = np.unique(np.where(missing, np.inf, column.values), return_inverse=True)
-    numbers = numbers[np.isfinite(numbers)]
-    levels = tuple(_label(number, column) for number in numbers.tolist())
-    codes = codes.reshape(-1).clip(0, max(len(levels) - 1, 0)).astype(np.int64)
-    return replace(column, kind=Kind.DISCRETE, missing=missing, values=codes, levels=levels)
-
-
-def fill_labels(
-    column: Column,
-    rows: NDArray[np.int64],
-    codes: NDArray[np.int64],
-    levels: Sequence[Hashable],
-    meaning: str,
-) -> Filling:
-    """Fill a column with labels; a column of numbers gets them as numbers."""
-    numeric = column.kind is Kind.CONTINUOUS or (
-        column.kind is Kind.BLANK and meaning not in {"label", "truth value"}
-    )
-    if not numeric:
-        return Filling(rows, codes.astype(np.int64), levels=tuple(levels), meaning=meaning)
-    labels: list[Any] = list(levels)
-    origin = min((math.floor(label) for label in labels), default=0)
-    numbers = np.array([float(label - origin) for label in labels])
-    whole = all(isinstance(label, int) for label in labels)
-    return Filling(rows, numbers[codes], origin, grid=Grid(float(whole)), meaning=meaning)
+    known = column.known
+    numbers, places = np.unique(column.values[known], return_inverse=True)
+    codes = np.zeros(len(column), dtype=np.int64)
+    codes[known] = places.reshape(-1)
+    levels = tuple(_label(number, column.unit) for number in numbers.tolist())
+    return replace(column, kind=Kind.DISCRETE, missing=~known, values=codes, levels=levels)
 
 
 def lookup(levels: Sequence[Hashable], column: Column) -> NDArray[np.int64]:
     """Give the position in ``levels`` of each label of a column; -1 for a stranger.
 
-    1, 1.0 and True are equal to Python but not the same label; a whole number is one in any dtype.
+    1, 1.0 and True are equal to Python but not the same label. Where only one of 1 and 1.0 is known, it
+    stands for both: a category of floats in one library is a column of integers in another.
     """
-    known = {_identity(label): code for code, label in enumerate(levels)}
-    return np.array([known.get(_identity(label), -1) for label in column.levels], dtype=np.int64)
+    exact = {(type(label), label): code for code, label in enumerate(levels)}
+    near = {label: code for code, label in enumerate(levels) if type(label) in {int, float}}
+    found = [
+        exact.get((type(label), label), near.get(label, -1) if type(label) in {int, float} else -1)
+        for label in column.levels
+    ]
+    return np.array(found, dtype=np.int64)
 
 
 def may_hold(column: Column, levels: Sequence[Hashable]) -> NDArray[np.bool_]:
     """Tell which labels the dtype of a column can hold."""
-    if column.allowed is None:
-        return np.ones(len(levels), dtype=bool)
-    allowed = {_identity(label) for label in column.allowed}
-    return np.array([_identity(label) in allowed for label in levels], dtype=bool)
+    held = np.ones(len(levels), dtype=bool)
+    if column.allowed is not None:
+        held &= [any(same_label(label, other) for other in column.allowed) for label in levels]
+    if column.holds is not None:
+        held &= [type(label) in column.holds or object in column.holds for label in levels]
+    return held
 
 
-def _identity(label: Hashable) -> tuple[type, Hashable]:
-    return type(label), label
+def same_label(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same label: numbers by value, others by type too."""
+    numeric = {int, float}
+    if type(one) in numeric and type(other) in numeric:
+        return bool(one == other)
+    return type(one) is type(other) and bool(one == other)
 
 
-def _label(number: float, column: Column) -> int | float:
+def _label(number: float, unit: Fraction | int) -> Hashable:
     """Spell a number so that the same value is the same label whatever dtype it comes from."""
-    if number.is_integer():
-        return column.origin + int(number)
-    return column.origin + number
+    exact = number * unit if unit else number
+    if isinstance(exact, float):
+        return int(exact) if exact.is_integer() else exact
+    return int(exact) if exact == int(exact) else Fraction(exact)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simpdm_frames.codecs.labels import fill_labels, lookup, may_hold
+from simpdm_frames.codecs.labels import lookup, may_hold, same_label
 from simpdm_frames.column import Column, Filling
 from simpdm_frames.errors import describe
 
@@ -39,17 +40,20 @@ class OrdinalCodec:
     @classmethod
     def learn(cls, column: Column, order: Sequence[Hashable] | None = None) -> OrdinalCodec:
         """Learn the labels that are observed, in a given order or in that of the column."""
-        order = column.levels if order is None else tuple(order)
-        used = set(np.unique(column.values[~column.missing]).astype(int).tolist())
-        observed = {column.levels[code] for code in used}
-        lacking = [label for label in column.levels if label in observed and label not in order]
+        used = np.unique(column.values[~column.missing]).tolist()
+        observed = [column.levels[code] for code in used]
+        order = column.levels if order is None else order
+        ranks = {
+            label: rank for label in observed for rank, other in enumerate(order) if _is_meant(label, other)
+        }
+        lacking = [label for label in observed if label not in ranks]
         if lacking:
             raise ValueError(
                 f"ordinal gives {describe([(column.name, column.dtype)])} an order without "
                 f"{', '.join(map(repr, lacking))}; list every label"
             )
-        ranks = tuple(rank for rank, label in enumerate(order) if label in observed)
-        return cls(column.dtype, column.meaning, tuple(order[rank] for rank in ranks), ranks)
+        levels = sorted(observed, key=ranks.__getitem__)
+        return cls(column.dtype, column.meaning, tuple(levels), tuple(ranks[label] for label in levels))
 
     def encode(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Give scaled ranks, and where there is none: at holes and at labels that were never seen."""
@@ -64,10 +68,16 @@ class OrdinalCodec:
         """Take the label of the nearest rank of those that the column can hold."""
         distance = np.abs(scaled[:, None] - self._scaled)
         distance[:, ~may_hold(column, self.levels)] = np.inf
-        return fill_labels(column, rows, distance.argmin(axis=1), self.levels, self.meaning)
+        return Filling(rows, distance.argmin(axis=1), levels=self.levels, meaning=self.meaning)
 
     @property
     def _scaled(self) -> NDArray[np.float64]:
         ranks = np.array(self.ranks, dtype=np.float64)
         spread = float(ranks[-1] - ranks[0]) or 1.0
         return np.asarray(2 * (ranks - ranks[0]) / spread - (len(ranks) > 1))
+
+
+def _is_meant(label: Hashable, given: Any) -> bool:
+    """Tell whether a label is meant by what a caller wrote down; 0 and 1 may stand for False and True."""
+    given = given.item() if isinstance(given, np.generic) else given
+    return same_label(label, given) or (isinstance(label, bool) and type(given) is int and label == given)

@@ -12,6 +12,7 @@ import numpy as np
 from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.few import distinct
 from simpdm_frames.column import Column, Kind
+from simpdm_frames.errors import describe
 
 __all__ = ["Role", "Treatment", "decide"]
 
@@ -19,7 +20,7 @@ _FEW = 10  # whole numbers with at most so many values are levels …
 _REPEATS = 3  # … if each stands so often on average; else there are few only because rows are few
 _MOST_LEVELS = 256  # beyond it labels are too rare to learn
 _SOME = 20  # with fewer labels than this, no column is taken for text
-_ID_NAME = re.compile(r"(?i)(^|[^a-z])(id|uuid|guid)$|^(id|uuid|guid)([^a-z]|$)|[a-z](Id|ID)$")
+_ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$|^(id|uuid|guid)([^a-z]|$))|[a-z](Id|ID)$")
 
 
 class Role(enum.Enum):
@@ -32,6 +33,9 @@ class Role(enum.Enum):
     UNSUPPORTED = "left: unsupported"
     EMPTY = "left: empty"
     IGNORED = "ignored"
+
+
+_MODELLED = {Role.NUMBER, Role.FEW, Role.ORDINAL, Role.LABELS}
 
 
 @dataclass(frozen=True)
@@ -62,14 +66,14 @@ class Treatment:
     @property
     def modelled(self) -> bool:
         """Whether the model looks at the column."""
-        return self.role in {Role.NUMBER, Role.FEW, Role.ORDINAL, Role.LABELS}
+        return self.role in _MODELLED
 
 
 def decide(column: Column, choices: Choices) -> Treatment:
     """Decide what a column is treated as; the caller's choices come first."""
     role, why = _decide(column, choices)
     wanted = choices.columns is None or column.name in choices.columns
-    modelled = role in {Role.NUMBER, Role.FEW, Role.ORDINAL, Role.LABELS}
+    modelled = role in _MODELLED
     if modelled and not wanted:
         why += "; not filled, as columns does not name it"
     return Treatment(column.name, column.dtype, role, why, modelled and wanted, bool(column.missing.any()))
@@ -80,12 +84,17 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
         return Role.IGNORED, "ignore names it"
     if column.kind is Kind.OPAQUE:
         return Role.UNSUPPORTED, "its dtype cannot be modelled; convert it, or fill it yourself"
-    if column.missing.all():
+    if not column.known.any():
         return Role.EMPTY, "it has no observed cell; drop it, or fill it yourself"
     if column.name in choices.categorical:
         return Role.LABELS, "categorical names it"
     if column.name in choices.ordinal:
         number = column.kind is Kind.CONTINUOUS
+        if number and choices.ordinal[column.name] is not None:
+            raise ValueError(
+                f"ordinal gives an order to {describe([(column.name, column.dtype)])}, whose values are "
+                f"{column.meaning}s and have one; list its name alone"
+            )
         return (Role.NUMBER if number else Role.ORDINAL), "ordinal names it"
     named = choices.columns is not None and column.name in choices.columns
     reason = "" if named else _identity(column)
@@ -93,19 +102,30 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
         return Role.UNSUPPORTED, f"{reason}; name it in columns or categorical to fill it all the same"
     if column.kind is Kind.DISCRETE:
         return Role.LABELS, f"its values are {column.meaning}s, {len(column.levels)} different ones"
-    if column.name not in choices.bounds and column.meaning == "number" and column.grid.whole:
-        n_values = distinct(column, _FEW)
-        if n_values <= _FEW and _REPEATS * n_values <= np.count_nonzero(~column.missing):
-            return (
-                Role.FEW,
-                f"whole numbers, {n_values} different ones; name it in ordinal for a plain number",
-            )
+    n_values = _few_values(column)
+    if n_values and column.name not in choices.bounds:
+        return Role.FEW, f"whole numbers, {n_values} different ones; name it in ordinal for a plain number"
     return Role.NUMBER, f"its values are {column.meaning}s"
+
+
+def _few_values(column: Column) -> int:
+    """Count the values of a column of whole numbers that has few of them; 0 for any other."""
+    if column.meaning != "number" or not column.grid.whole or _span(column) >= 2**53:
+        return 0
+    n_values = distinct(column, _FEW)
+    repeats = _REPEATS * n_values <= np.count_nonzero(column.known)
+    return n_values if n_values <= _FEW and repeats else 0
+
+
+def _span(column: Column) -> int:
+    """The distance of the lowest and the highest whole number."""
+    seen = column.values[column.known]
+    return int(seen.max()) - int(seen.min())
 
 
 def _identity(column: Column) -> str:
     """Say why a column looks like an identity or like text, if it does."""
-    n_seen = int(np.count_nonzero(~column.missing))
+    n_seen = int(np.count_nonzero(column.known))
     if column.kind is Kind.DISCRETE:
         n_levels = len(column.levels)
         if n_levels > _MOST_LEVELS:
@@ -115,10 +135,11 @@ def _identity(column: Column) -> str:
         return ""
     if not (column.meaning == "number" and column.grid.whole) or n_seen <= _SOME:
         return ""
-    seen = column.values[~column.missing]
-    offsets = seen - np.flatnonzero(~column.missing)
-    if (offsets == offsets[0]).all() and column.origin + offsets[0] in {0, 1}:
+    known = column.known
+    seen = column.rows(known).numbers(0)
+    offsets = seen - np.flatnonzero(known)
+    if (offsets == offsets[0]).all() and offsets[0] in {0, 1}:
         return "it looks like a row number: it counts the rows"
-    if _ID_NAME.search(str(column.name)) and len(np.unique(seen)) == n_seen:
+    if _ID_NAME.search(str(column.name)) and len(np.unique(column.values[known])) == n_seen:
         return "it looks like an identity: its name says so and no value repeats"
     return ""

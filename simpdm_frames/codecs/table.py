@@ -11,7 +11,7 @@ from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.discrete import DiscreteCodec
 from simpdm_frames.codecs.few import FewCodec
-from simpdm_frames.codecs.labels import may_hold
+from simpdm_frames.codecs.labels import as_labels, may_hold
 from simpdm_frames.codecs.ordinal import OrdinalCodec
 from simpdm_frames.codecs.policy import Role, Treatment, decide
 from simpdm_frames.column import Column, Filling, Kind
@@ -22,6 +22,8 @@ __all__ = ["TableCodec"]
 
 NumberCodec = ContinuousCodec | OrdinalCodec
 LevelCodec = DiscreteCodec | FewCodec
+# What a column that holds anything can be given.
+_OBJECTS = {"number", "label", "truth value", "date", "duration", "time of day"}
 _BLOCK = 8192  # rows that are encoded at a time: columns are put side by side while they are in the cache
 
 
@@ -54,12 +56,12 @@ class TableCodec:
             elif role is Role.LABELS:
                 categories[name] = DiscreteCodec.learn(column)
         unbounded = [
-            (column.name, column.dtype)
-            for column in columns
-            if column.name in choices.bounds and plan[column.name].role is not Role.NUMBER
+            f"{describe([(name, plan[name].dtype)])}, treated as {plan[name].role.value}: {plan[name].why}"
+            for name in choices.bounds
+            if plan[name].role is not Role.NUMBER
         ]
         if unbounded:
-            raise ValueError(f"bounds are for numbers, dates and durations, not for {describe(unbounded)}")
+            raise ValueError(f"bounds are for numbers, dates and durations, not for {'; '.join(unbounded)}")
         return cls(numbers, categories, plan)
 
     @property
@@ -71,13 +73,6 @@ class TableCodec:
     def codecs(self) -> dict[Hashable, NumberCodec | LevelCodec]:
         """The codecs of all modelled columns, in the engine's order."""
         return {**self.numbers, **self.categories}
-
-    @property
-    def origins(self) -> dict[Hashable, int]:
-        """What whole numbers and time are counted from."""
-        return {
-            name: codec.origin for name, codec in self.numbers.items() if isinstance(codec, ContinuousCodec)
-        }
 
     def why_left(self, column: Column) -> str:
         """Say why the holes of a column stay; nothing if they are filled."""
@@ -173,29 +168,41 @@ class TableCodec:
 
 def _is_blank(column: Column) -> bool:
     """Tell whether nothing is known of a column, so that its dtype need not mean anything."""
-    return column.kind is Kind.BLANK or bool(column.missing.all())
+    return column.kind is Kind.BLANK or not column.known.any()
 
 
 def _can_stand_for(column: Column, codec: NumberCodec | LevelCodec) -> bool:
-    if column.meaning != codec.meaning:
+    """Tell whether the values of a column can be what they were at the fit."""
+    same = column.meaning == codec.meaning
+    if isinstance(codec, ContinuousCodec):
+        return same and column.kind is Kind.CONTINUOUS
+    if isinstance(codec, OrdinalCodec):
+        return same and column.kind is Kind.DISCRETE
+    if column.kind not in {Kind.CONTINUOUS, Kind.DISCRETE}:
         return False
-    if isinstance(codec, DiscreteCodec):
-        return column.kind in {Kind.CONTINUOUS, Kind.DISCRETE}
-    return column.kind is (Kind.DISCRETE if isinstance(codec, OrdinalCodec) else Kind.CONTINUOUS)
+    if isinstance(codec, FewCodec) or same or not _holds_anything(column):
+        return same
+    # Objects of one type may be a part of labels of several types.
+    return {type(label) for label in as_labels(column).levels} <= {type(label) for label in codec.levels}
 
 
 def _why_unable(column: Column, codec: NumberCodec | LevelCodec) -> str:
     """Say why the dtype of a column cannot hold what the model would fill in."""
-    if isinstance(codec, ContinuousCodec):
-        suits = (column.kind is Kind.BLANK and column.allowed is None) or _can_stand_for(column, codec)
+    if column.kind is Kind.BLANK:
+        suits = _holds_anything(column) and codec.meaning in _OBJECTS
     else:
-        suits = bool(may_hold(column, codec.levels).any()) and (
-            column.kind is Kind.BLANK or _can_stand_for(column, codec)
-        )
+        suits = _can_stand_for(column, codec)
+    if suits and not isinstance(codec, ContinuousCodec):
+        suits = bool(may_hold(column, codec.levels).any())
     if suits:
         return ""
     return f"its dtype cannot hold a {codec.meaning} that the model knows; convert it to {codec.dtype}"
 
 
+def _holds_anything(column: Column) -> bool:
+    return column.holds is not None and object in column.holds
+
+
 def _what(column: Column) -> str:
-    return f"a {column.meaning} ({column.dtype})"
+    labels = "as a label " if column.kind is Kind.DISCRETE and column.meaning == "number" else ""
+    return f"a {column.meaning} {labels}({column.dtype})"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Hashable, Mapping
 from functools import partial
 from importlib import import_module
 from typing import cast
@@ -50,8 +49,8 @@ def backend_of(frame: object) -> Backend:
     raise UnknownFrameError(f"expected a frame of {' or '.join(_LIBRARIES)}, got {given}{hint}")
 
 
-def read(frame: object, origins: Mapping[Hashable, int] | None = None) -> list[Column]:
-    """Read all columns of a frame, those that are named counted from an origin."""
+def read(frame: object) -> list[Column]:
+    """Read all columns of a frame."""
     backend = backend_of(frame)
     names = backend.columns(frame)
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -59,8 +58,7 @@ def read(frame: object, origins: Mapping[Hashable, int] | None = None) -> list[C
         raise ValueError(
             f"columns are matched by name, but these stand more than once: {twice!r}; rename them"
         )
-    origins = origins or {}
-    return [backend.read(frame, position, origins.get(name)) for position, name in enumerate(names)]
+    return [backend.read(frame, position) for position in range(len(names))]
 
 
 def register(accessor: type) -> None:

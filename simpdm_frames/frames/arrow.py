@@ -11,90 +11,115 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Kind
-from simpdm_frames.errors import HolesLeftError, describe
-from simpdm_frames.frames.decimals import decimal_column, fill_decimals
+from simpdm_frames.errors import HolesLeftError
+from simpdm_frames.frames.decimals import decimal_column, fill_decimals, to_digits
 from simpdm_frames.frames.exact import (
     DAY,
     NANOSECONDS,
     fill_real,
     fill_ticks,
     fill_whole,
-    meaning_of,
     real_column,
     time_column,
+    to_midnight,
     whole_column,
 )
 
 __all__ = ["fill_array", "read_array"]
 
 # Types that hold the same as another one, with which Arrow can do more.
-_EASIER = {pa.string_view(): pa.large_string(), pa.date64(): pa.date32()}
+_EASIER = {pa.date64(): pa.date32()}
+if hasattr(pa, "string_view"):
+    _EASIER[pa.string_view()] = pa.large_string()
 
 
-def read_array(name: Hashable, dtype: str, array: Any, origin: int | None = None) -> Column:
+def read_array(name: Hashable, dtype: str, array: Any) -> Column:
     """Read a column that is stored as a chunked array."""
     missing = array.is_null().to_numpy()
     kind = array.type
     if kind in _EASIER:
-        return read_array(name, dtype, array.cast(_EASIER[kind]), origin)
+        try:
+            return read_array(name, dtype, array.cast(_EASIER[kind]))
+        except pa.ArrowInvalid:  # a date with a time of day, which it should not have
+            return Column.opaque(name, dtype, missing)
     if pa.types.is_null(kind):
         return Column(name, dtype, Kind.BLANK, missing, allowed=())
-    if _holds_labels(kind):
-        codes, levels = _codes(array)
-        return Column(name, dtype, Kind.DISCRETE, missing, codes, levels=levels, meaning=meaning_of(levels))
-    seen = array.drop_null()
+    if _label_type(kind):
+        return _label_column(name, dtype, array)
     if pa.types.is_integer(kind):
         bounds = np.iinfo(kind.to_pandas_dtype())
-        limits = int(bounds.min), int(bounds.max)
-        return whole_column(name, dtype, seen.to_numpy(), missing, limits, origin=origin)
+        seen = array.drop_null().to_numpy()
+        return whole_column(name, dtype, seen, missing, (int(bounds.min), int(bounds.max)))
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-        ticks = seen.cast(_storage(kind)).to_numpy()
-        days = _at_midnight(seen, ticks)
-        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), origin=origin, days=days)
+        stamps = array.drop_null()
+        ticks = stamps.cast(_storage(kind)).to_numpy()
+        days = _at_midnight(stamps, ticks)
+        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), days=days)
     if pa.types.is_floating(kind):
         values = array.cast(pa.float64()).fill_null(np.nan).to_numpy()
         return real_column(name, dtype, values, missing, _bound(kind))
     if pa.types.is_decimal(kind):
-        return decimal_column(
-            name, dtype, seen.to_pylist(), missing, kind.scale, kind.precision, origin=origin
-        )
-    return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
+        digits = [to_digits(value, kind.scale) for value in array.drop_null().to_pylist()]
+        return decimal_column(name, dtype, digits, missing, kind.scale, kind.precision)
+    return Column.opaque(name, dtype, missing)
 
 
 def fill_array(name: Hashable, dtype: str, array: Any, filling: Filling) -> Any:
     """Give the array with its holes filled, of the same type."""
     if array.type in _EASIER:
         return fill_array(name, dtype, array.cast(_EASIER[array.type]), filling).cast(array.type)
-    fillers = _native(array.type, filling)
-    if fillers.null_count:
-        what = describe([(name, dtype)])
-        raise HolesLeftError(f"{what} cannot hold what the model would fill in; convert it to a wider dtype")
     place = np.arange(len(array))
     place[filling.rows] = len(array) + np.arange(len(filling.rows))
-    both = pa.chunked_array([*array.chunks, fillers], type=array.type)
-    return both.unify_dictionaries().take(pa.array(place))
+    try:
+        fillers = _native(array.type, filling)
+        both = pa.chunked_array([*array.chunks, fillers], type=array.type).unify_dictionaries()
+        done = both.take(pa.array(place))
+    except pa.ArrowInvalid as error:  # such as a dictionary whose index is full
+        raise HolesLeftError.because(name, dtype) from error
+    except pa.ArrowNotImplementedError:  # a null inside a dictionary: pack it anew
+        plain = fill_array(name, dtype, array.cast(array.type.value_type), filling)
+        done = plain.dictionary_encode().cast(array.type)
+    if done.take(pa.array(filling.rows)).null_count:
+        raise HolesLeftError.because(name, dtype)
+    return done
 
 
-def _holds_labels(kind: Any) -> bool:
+def _label_type(kind: Any) -> type | None:
+    """The Python type of the labels that a type holds; None if they are none."""
     if pa.types.is_dictionary(kind):
-        return _holds_labels(kind.value_type) or pa.types.is_integer(kind.value_type)
-    return any(test(kind) for test in (pa.types.is_boolean, pa.types.is_string, pa.types.is_large_string))
+        return int if pa.types.is_integer(kind.value_type) else _label_type(kind.value_type)
+    if pa.types.is_boolean(kind):
+        return bool
+    return str if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
 
 
-def _codes(array: Any) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]:
-    """Positions and labels of the observed levels; sorted, or in the order of an ordered dictionary."""
-    ordered = pa.types.is_dictionary(array.type) and array.type.ordered
-    whole = array.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):  # what combining gives for an empty column
-        whole = pa.array([], type=array.type)
-    packed = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+def _label_column(name: Hashable, dtype: str, array: Any) -> Column:
+    """Read labels, sorted, or in the order of an ordered dictionary."""
+    kind = array.type
+    held = _label_type(kind) or str
+    meaning = {bool: "truth value", int: "number"}.get(held, "label")
+    order: dict[Hashable, int] = {}
+    if pa.types.is_dictionary(kind):
+        if kind.ordered and array.num_chunks:
+            order = {label: rank for rank, label in enumerate(array.chunk(0).dictionary.to_pylist())}
+        array = array.cast(kind.value_type)  # nulls and doubles inside a dictionary are gone now
+    packed = array.combine_chunks().dictionary_encode()
+    packed = packed.combine_chunks() if isinstance(packed, pa.ChunkedArray) else packed
     codes = packed.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     labels = packed.dictionary.to_pylist()
-    used = np.unique(codes[packed.is_valid().to_numpy(zero_copy_only=False)]).tolist()
-    order = used if ordered else sorted(used, key=lambda code: labels[code])
-    position = np.zeros(len(labels) + 1, dtype=np.int64)
-    position[order] = np.arange(len(order))
-    return position[codes], tuple(labels[code] for code in order)
+    ranks = [order.get(label, len(order)) for label in labels] if order else labels
+    sequence = sorted(range(len(labels)), key=ranks.__getitem__)
+    position = np.argsort(sequence) if labels else np.zeros(1, dtype=np.int64)
+    return Column(
+        name,
+        dtype,
+        Kind.DISCRETE,
+        array.is_null().to_numpy(),
+        position[codes],
+        levels=tuple(labels[code] for code in sequence),
+        meaning=meaning,
+        holds=frozenset({held}),
+    )
 
 
 def _storage(kind: Any) -> Any:
@@ -103,9 +128,7 @@ def _storage(kind: Any) -> Any:
 
 
 def _tick(kind: Any) -> int:
-    if pa.types.is_date32(kind):
-        return DAY
-    return NANOSECONDS[kind.unit]
+    return DAY if pa.types.is_date32(kind) else NANOSECONDS[kind.unit]
 
 
 def _time(kind: Any) -> str:
@@ -132,29 +155,37 @@ def _bound(kind: Any) -> float:
 def _native(kind: Any, filling: Filling) -> Any:
     """Turn a filling into an array of the column's own type."""
     if pa.types.is_dictionary(kind):
-        labels = pa.array(filling.levels, type=kind.value_type)
-        codes = pa.array(filling.values, type=kind.index_type)
-        return pa.DictionaryArray.from_arrays(codes, labels, ordered=kind.ordered)
-    if filling.levels:
+        used, codes = np.unique(filling.values, return_inverse=True)
+        labels = pa.array([filling.levels[code] for code in used.tolist()], type=kind.value_type)
+        index = pa.array(codes.reshape(-1)).cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(index, labels, ordered=kind.ordered)
+    if _label_type(kind):
         return pa.array(filling.levels, type=kind).take(pa.array(filling.values))
     if pa.types.is_integer(kind):
         bounds = np.iinfo(kind.to_pandas_dtype())
-        return pa.array(fill_whole(filling, int(bounds.min), int(bounds.max)), type=kind)
+        return pa.array(fill_whole(filling, int(bounds.min), int(bounds.max)).tolist(), type=kind)
     if pa.types.is_decimal(kind):
         return pa.array(fill_decimals(filling, kind.scale, kind.precision), type=kind)
     if pa.types.is_floating(kind):
         return pa.array(fill_real(filling, _bound(kind))).cast(kind)
     ticks = fill_ticks(filling, _tick(kind), kind.bit_width)
-    fillers = pa.array(ticks).cast(_storage(kind)).cast(kind)
-    return _to_midnight(fillers) if filling.grid.days else fillers
+    if filling.grid.days and pa.types.is_timestamp(kind):
+        ticks = _to_midnight(kind, filling, ticks)
+    return pa.array(ticks).cast(_storage(kind)).cast(kind)
 
 
-def _to_midnight(stamps: Any) -> Any:
-    """Move stamps to the nearest midnight of their own time zone."""
-    kind = stamps.type
-    if not pa.types.is_timestamp(kind):
-        return stamps
-    if not kind.tz:
-        return pc.round_temporal(stamps, unit="day")
-    walls = pc.round_temporal(pc.local_timestamp(stamps), unit="day")
-    return pc.assume_timezone(walls, kind.tz, ambiguous="earliest", nonexistent="latest")
+def _to_midnight(kind: Any, filling: Filling, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    if kind.tz is None:
+        return to_midnight(filling, ticks, _tick(kind))
+    naive = pa.timestamp(kind.unit)
+
+    def to_wall(stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(pc.local_timestamp(pa.array(stamps).cast(kind)).cast(pa.int64()).to_numpy())
+
+    def from_wall(walls: NDArray[np.int64]) -> NDArray[np.int64]:
+        stamps = pc.assume_timezone(
+            pa.array(walls).cast(naive), kind.tz, ambiguous="earliest", nonexistent="latest"
+        )
+        return np.asarray(stamps.cast(pa.int64()).to_numpy())
+
+    return to_midnight(filling, ticks, _tick(kind), to_wall, from_wall)

@@ -22,11 +22,8 @@ class Backend(Protocol):
     def columns(self, frame: Any) -> Sequence[Hashable]:
         """List the names of the columns, in order."""
 
-    def read(self, frame: Any, position: int, origin: int | None = None) -> Column:
-        """Read one column; whole numbers and time are counted from an origin, by default their lowest.
-
-        A model counts from its own origin, so that a cell is the same number whatever stands beside it.
-        """
+    def read(self, frame: Any, position: int) -> Column:
+        """Read one column."""
 
     def write(
         self,

@@ -1,50 +1,56 @@
-"""Decimals between a library and door 1: whole numbers of their last digit, without loss."""
+"""Decimals between a library and door 1: whole numbers of their last digit."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Grid, Kind
+from simpdm_frames.frames.exact import spread
 
-__all__ = ["decimal_column", "fill_decimals"]
+__all__ = ["decimal_column", "fill_decimals", "to_digits"]
 
-_EXACT = Context(prec=200)  # more digits than any column has, whatever context the user has set
+_EXACT = Context(prec=1000)  # more digits than any column has, whatever context the user has set
 
 
 def decimal_column(
     name: Hashable,
     dtype: str,
-    seen: Sequence[Decimal],
+    digits: Sequence[int],
     missing: NDArray[np.bool_],
     scale: int,
-    precision: int,
-    *,
-    origin: int | None,
+    precision: int | None = None,
 ) -> Column:
-    """Make a column from its observed decimals, counted from a whole number, by default below the lowest."""
-    if origin is None:
-        origin = math.floor(min(seen)) if len(seen) else 0
-    values = np.zeros(len(missing))
-    values[~missing] = [float(_EXACT.subtract(value, Decimal(origin))) for value in seen]
-    most = float(10 ** (precision - scale))
-    return Column(
-        name,
-        dtype,
-        Kind.CONTINUOUS,
-        missing,
-        values,
-        origin,
-        Grid(10.0**-scale, -most - origin, most - origin, whole=scale == 0),
-    )
+    """Make a column from the observed decimals, given in units of their last digit."""
+    most = np.inf if precision is None else float(10 ** (precision - scale))
+    grid = Grid(10.0**-scale, -most, most, whole=scale <= 0)
+    seen = np.empty(len(digits), dtype=object)
+    seen[:] = digits
+    unit = Fraction(10) ** -scale
+    return Column(name, dtype, Kind.CONTINUOUS, missing, spread(seen, missing), unit, grid)
 
 
-def fill_decimals(filling: Filling, scale: int, precision: int) -> list[Decimal]:
-    """Add the origin to a filling in units of the last digit, inside the precision."""
-    unit, most = 10**scale, 10**precision - 1
-    unscaled = (filling.origin * unit + round(value * unit) for value in filling.values.tolist())
-    return [_EXACT.scaleb(Decimal(min(max(number, -most), most)), -scale) for number in unscaled]
+def to_digits(value: Decimal, scale: int) -> int:
+    """Give a decimal in units of its last digit."""
+    return int(_EXACT.scaleb(value, scale))
+
+
+def fill_decimals(filling: Filling, scale: int, precision: int | None = None) -> list[Decimal]:
+    """Give a filling as decimals inside their precision."""
+    unit = Fraction(10) ** scale
+    if filling.levels:
+        levels: Any = filling.levels
+        exact = [round(Fraction(level) * unit) for level in levels]
+        digits = [exact[code] for code in filling.values.tolist()]
+    else:
+        start = filling.origin * unit
+        digits = [round(start + Fraction(value) * unit) for value in filling.values.tolist()]
+    if precision is not None:
+        most = 10**precision - 1
+        digits = [min(max(number, -most), most) for number in digits]
+    return [_EXACT.scaleb(Decimal(number), -scale) for number in digits]

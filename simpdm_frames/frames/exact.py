@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,28 @@ __all__ = [
     "fill_ticks",
     "fill_whole",
     "meaning_of",
+    "plain",
     "real_column",
+    "spread",
     "time_column",
+    "to_midnight",
     "whole_column",
 ]
 
 NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 DAY = 86_400 * 10**9
+Clock = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+"""From the ticks of UTC to those of a clock on the wall, or back."""
 _EXACT = 2**53  # up to here float64 holds every whole number
+
+
+def spread(seen: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    """Put the observed cells of a column back into their rows, zeros into its holes."""
+    if len(seen) == len(missing):
+        return seen
+    whole = np.zeros(len(missing), dtype=seen.dtype)
+    whole[~missing] = seen
+    return whole
 
 
 def whole_column(
@@ -33,14 +47,11 @@ def whole_column(
     seen: NDArray[Any],
     missing: NDArray[np.bool_],
     bounds: tuple[int, int],
-    *,
-    origin: int | None,
     meaning: str = "number",
 ) -> Column:
-    """Make a column of whole numbers of at most 64 bits from its observed cells."""
-    values, origin = _count(seen, missing, origin)
-    grid = Grid(1.0, float(bounds[0] - origin), float(bounds[1] - origin), whole=True)
-    return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, grid, meaning=meaning)
+    """Make a column of whole numbers from its observed cells."""
+    grid = Grid(1.0, float(bounds[0]), float(bounds[1]), whole=True)
+    return Column(name, dtype, Kind.CONTINUOUS, missing, spread(seen, missing), 1, grid, meaning=meaning)
 
 
 def time_column(
@@ -51,23 +62,12 @@ def time_column(
     tick: int,
     meaning: str,
     *,
-    origin: int | None,
     days: bool = False,
 ) -> Column:
     """Make a column of time from the observed ticks, each of so many nanoseconds."""
-    whole, rest = (None, 0) if origin is None else divmod(origin, tick)
-    values, first = _count(seen, missing, whole)
-    grid = Grid(float(tick), days=days and len(seen) > 0)
-    return Column(
-        name,
-        dtype,
-        Kind.CONTINUOUS,
-        missing,
-        values * tick - rest,
-        first * tick + rest,
-        grid,
-        meaning=meaning,
-    )
+    low, high = (0.0, float(DAY - tick)) if meaning == "time of day" else (-np.inf, np.inf)
+    grid = Grid(float(tick), low, high, days=days and len(seen) > 0)
+    return Column(name, dtype, Kind.CONTINUOUS, missing, spread(seen, missing), tick, grid, meaning=meaning)
 
 
 def real_column(
@@ -79,58 +79,73 @@ def real_column(
     return Column(name, dtype, Kind.CONTINUOUS, missing, values, grid=Grid(0.0, -bound, bound, whole=whole))
 
 
-def meaning_of(levels: Sequence[Hashable]) -> str:
-    """Say in a word what labels are: columns of categories are told apart by what stands in them."""
-    kinds = {type(label) for label in levels}
+def meaning_of(labels: Sequence[Hashable]) -> str:
+    """Say in a word what the labels of a dtype are."""
+    kinds = {type(label) for label in labels}
     if kinds and kinds <= {bool}:
         return "truth value"
     return "number" if kinds and kinds <= {int, float} else "label"
 
 
-def fill_whole(filling: Filling, low: int, high: int) -> NDArray[Any]:
-    """Add the origin to a filling, inside bounds: int64, or Python's integers where floats would round.
+def plain(label: Any) -> Hashable:
+    """Give a label as Python has it; dates of numpy stay, which Python would round."""
+    is_plain = isinstance(label, np.bool_ | np.integer | np.floating | np.str_)
+    value: Hashable = label.item() if is_plain else label
+    return value
+
+
+def fill_whole(filling: Filling, low: int | None = None, high: int | None = None) -> NDArray[Any]:
+    """Give a filling as whole numbers inside bounds: int64, or Python's where floats would round.
 
     A float next to 2^63 would be rounded past the bound.
     """
+    if filling.levels:
+        levels: Any = filling.levels
+        inside = [_clip(int(level), low, high) for level in levels]
+        return np.array(inside, dtype=object)[filling.values]
     values = np.rint(filling.values)
     farthest = float(np.abs(values).max(initial=0.0))
     if farthest < _EXACT and abs(filling.origin) < 2**62:
-        inside = (max(low, -(2**63)), min(high, 2**63 - 1))
-        return (values.astype(np.int64) + filling.origin).clip(*inside)
-    exact = [min(max(filling.origin + int(value), low), high) for value in values.tolist()]
+        floor, ceiling = _clip(-(2**63), low, high), _clip(2**63 - 1, low, high)
+        return (values.astype(np.int64) + filling.origin).clip(max(floor, -(2**63)), min(ceiling, 2**63 - 1))
+    exact = [_clip(filling.origin + int(value), low, high) for value in values.tolist()]
     return np.array(exact, dtype=object)
 
 
 def fill_ticks(filling: Filling, tick: int, bits: int = 64) -> NDArray[np.int64]:
     """Count the nanoseconds of a filling in ticks of so many bits; the lowest often means a hole."""
     most = 2 ** (bits - 1) - 1
-    return (fill_whole(filling, -most * tick, most * tick) // tick).astype(np.int64)
+    bounds = (0, DAY - tick) if filling.meaning == "time of day" else (-most * tick, most * tick)
+    return (fill_whole(filling, *bounds) // tick).astype(np.int64)
 
 
 def fill_real(filling: Filling, bound: float) -> NDArray[np.float64]:
-    """Add the origin to a filling, as floats that the dtype can hold."""
+    """Give a filling as floats that the dtype can hold."""
+    if filling.levels:
+        levels: Any = filling.levels
+        return np.array([float(level) for level in levels])[filling.values].clip(-bound, bound)
     return (filling.values + float(filling.origin)).clip(-bound, bound)
 
 
-def _count(
-    seen: NDArray[Any], missing: NDArray[np.bool_], origin: int | None
-) -> tuple[NDArray[np.float64], int]:
-    """Count whole numbers from an origin, by default the lowest: exact before the conversion to float64."""
-    low, high = (int(seen.min()), int(seen.max())) if len(seen) else (0, 0)
-    origin = low if origin is None else origin
-    # In 64 bits that wrap around the difference is right as long as it fits, signed or unsigned.
-    steps = seen.astype(np.uint64) - np.uint64(origin % 2**64)
-    if low - origin >= -(2**63) and high - origin < 2**63:
-        distances = steps.view(np.int64).astype(np.float64)
-    elif low >= origin and high - origin < 2**64:
-        distances = steps.astype(np.float64)
-    else:
-        distances = np.array([float(int(number) - origin) for number in seen])
-    if len(seen) == len(missing):
-        return distances, origin
-    values = np.zeros(len(missing))
-    values[~missing] = distances
-    return values, origin
+def to_midnight(
+    filling: Filling,
+    ticks: NDArray[np.int64],
+    tick: int,
+    to_wall: Clock = np.asarray,
+    from_wall: Clock = np.asarray,
+) -> NDArray[np.int64]:
+    """Move ticks to the nearest midnight of a clock on the wall, inside the bounds of the filling."""
+    day = DAY // tick
+    days = np.rint(to_wall(ticks) / day).astype(np.int64)
+    near = from_wall(days * day)
+    low, high = filling.grid.low / tick, filling.grid.high / tick
+    days += (near < low).astype(np.int64) - (near > high)
+    return from_wall(days * day)
+
+
+def _clip(number: int, low: int | None, high: int | None) -> int:
+    number = number if low is None else max(number, low)
+    return number if high is None else min(number, high)
 
 
 def _are_whole(values: NDArray[np.float64]) -> bool:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["at_once", "by_batches", "gather", "head", "holes", "is_lazy"]
 
 _INDEX = "__simpdm_row__"
+# What comes after the node must not be moved before it: all columns count, and a filter may ask for a fill.
+_NO_SHORT_CUTS = {"predicate_pushdown": False, "projection_pushdown": False, "slice_pushdown": False}
 
 
 def is_lazy(frame: object) -> TypeGuard[pl.LazyFrame]:
@@ -74,12 +76,14 @@ def by_batches(frame: Any, fill: Callable[[Any], Any], added: Iterable[str], hei
             return fill(batch)
         return pl.concat([fill(part) for part in batch.iter_slices(height)])
 
-    return frame.map_batches(fill_slices, schema=_schema(frame, added), streamable=True)
+    return frame.map_batches(fill_slices, schema=_schema(frame, added), streamable=True, **_NO_SHORT_CUTS)
 
 
 def at_once(frame: Any, fill: Callable[[Any], Any], added: Iterable[str]) -> Any:
     """Fill a query when it is collected, all rows in one call; other frames at once."""
-    return frame.map_batches(fill, schema=_schema(frame, added)) if is_lazy(frame) else fill(frame)
+    if not is_lazy(frame):
+        return fill(frame)
+    return frame.map_batches(fill, schema=_schema(frame, added), **_NO_SHORT_CUTS)
 
 
 def _schema(frame: pl.LazyFrame, added: Iterable[str]) -> dict[str, Any]:

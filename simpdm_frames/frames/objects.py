@@ -13,112 +13,158 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Grid, Kind
-from simpdm_frames.frames.decimals import decimal_column, fill_decimals
-from simpdm_frames.frames.exact import DAY, fill_whole, meaning_of, real_column, time_column
+from simpdm_frames.frames.decimals import decimal_column, fill_decimals, to_digits
+from simpdm_frames.frames.exact import DAY, fill_whole, meaning_of, plain, real_column, spread, time_column
 
 __all__ = ["fill_objects", "read_objects"]
 
-_EPOCH = dt.date(1970, 1, 1).toordinal()
+_ANYTHING = frozenset({object})
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # dates without a zone are counted from one without
+_FIRST_DAY = _EPOCH.toordinal()
+_MICROSECOND = dt.timedelta(microseconds=1)
 
 
 @dataclass(frozen=True)
 class _Spelling:
-    """How a kind of object is written as a whole number of nanoseconds, and back."""
+    """How a kind of object is written as whole nanoseconds, and back, between its lowest and its highest."""
 
     meaning: str
     to_whole: Callable[[Any], int]
     from_whole: Callable[[int], Any]
+    low: Any
+    high: Any
     tick: int = 1000
 
+    def fill(self, filling: Filling) -> list[Any]:
+        """Give a filling as such objects."""
+        step = DAY if filling.grid.days else self.tick
+        low, high = -(-self.to_whole(self.low) // step) * step, self.to_whole(self.high) // step * step
+        wholes = fill_whole(filling).tolist()
+        return [self.from_whole(min(max((whole + step // 2) // step * step, low), high)) for whole in wholes]
 
-def _to_time(whole: int) -> dt.time:
-    whole = min(max(whole, 0), DAY - 1000)
-    midnight = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a time of day has no zone
-    return (midnight + dt.timedelta(microseconds=whole // 1000)).time()
+
+def _span_to_whole(span: dt.timedelta) -> int:
+    return span // _MICROSECOND * 1000
 
 
-_SPELLINGS = {
-    "date": _Spelling(
-        "date",
-        lambda day: (day.toordinal() - _EPOCH) * DAY,
-        lambda whole: dt.date.fromordinal(whole // DAY + _EPOCH),
-        DAY,
-    ),
-    "datetime": _Spelling(
-        "date",
-        lambda stamp: pd.Timestamp(stamp).as_unit("ns").value,
-        lambda whole: pd.Timestamp(whole).to_pydatetime(),
-    ),
-    "timedelta": _Spelling(
-        "duration",
-        lambda span: pd.Timedelta(span).as_unit("ns").value,
-        lambda whole: pd.Timedelta(whole).to_pytimedelta(),
-    ),
-    "time": _Spelling(
-        "time of day",
-        lambda time: ((time.hour * 60 + time.minute) * 60 + time.second) * 10**9 + time.microsecond * 1000,
-        _to_time,
-    ),
+def _time_to_whole(time: dt.time) -> int:
+    return ((time.hour * 60 + time.minute) * 60 + time.second) * 10**9 + time.microsecond * 1000
+
+
+_DATE = _Spelling(
+    "date",
+    lambda day: (day.toordinal() - _FIRST_DAY) * DAY,
+    lambda whole: dt.date.fromordinal(whole // DAY + _FIRST_DAY),
+    dt.date.min,
+    dt.date.max,
+    DAY,
+)
+_DATETIME = _Spelling(
+    "date",
+    lambda stamp: _span_to_whole(stamp - _EPOCH),
+    lambda whole: _EPOCH + dt.timedelta(microseconds=whole // 1000),
+    dt.datetime.min,  # noqa: DTZ901  # as above
+    dt.datetime.max,  # noqa: DTZ901  # as above
+)
+_TIMESTAMP = _Spelling(
+    "date",
+    lambda stamp: _DATETIME.to_whole(stamp.to_pydatetime(warn=False)) + getattr(stamp, "nanosecond", 0),
+    lambda whole: pd.Timestamp(_DATETIME.from_whole(whole)) + pd.Timedelta(whole % 1000),
+    pd.Timestamp(_DATETIME.low),
+    pd.Timestamp(_DATETIME.high),
+    1,
+)
+_TIMEDELTA = _Spelling(
+    "duration",
+    _span_to_whole,
+    lambda whole: dt.timedelta(microseconds=whole // 1000),
+    dt.timedelta.min,
+    dt.timedelta.max,
+)
+_PANDAS_SPAN = _Spelling(
+    "duration",
+    lambda span: _span_to_whole(span.to_pytimedelta()) + span.nanoseconds,
+    lambda whole: pd.Timedelta(_TIMEDELTA.from_whole(whole)) + pd.Timedelta(whole % 1000),
+    pd.Timedelta.min.ceil("us"),
+    pd.Timedelta.max.floor("us"),
+    1,
+)
+_TIME = _Spelling(
+    "time of day",
+    _time_to_whole,
+    lambda whole: (_EPOCH + dt.timedelta(microseconds=whole // 1000)).time(),
+    dt.time.min,
+    dt.time.max,
+)
+_BY_TYPE = {
+    dt.date: _DATE,
+    dt.datetime: _DATETIME,
+    pd.Timestamp: _TIMESTAMP,
+    dt.timedelta: _TIMEDELTA,
+    pd.Timedelta: _PANDAS_SPAN,
+    dt.time: _TIME,
 }
-_BY_MEANING = {spelling.meaning: spelling for spelling in reversed(_SPELLINGS.values())} | {
-    "date": _SPELLINGS["datetime"]
-}
+_BY_MEANING = {"date": _DATETIME, "duration": _TIMEDELTA, "time of day": _TIME}
 
 
-def read_objects(
-    name: Hashable, dtype: str, cells: NDArray[Any], missing: NDArray[np.bool_], origin: int | None = None
-) -> Column:
+def read_objects(name: Hashable, dtype: str, cells: NDArray[Any], missing: NDArray[np.bool_]) -> Column:
     """Read a column by what its observed cells are."""
     seen = cells[~missing]
     what = _what(seen)
     if what == "empty":
-        return Column(name, dtype, Kind.BLANK, missing)
-    if what in {"integer", "floating", "mixed-integer-float"}:
-        if what == "integer":
-            return _integer_column(name, dtype, seen, missing, origin)
+        return Column(name, dtype, Kind.BLANK, missing, holds=_ANYTHING)
+    if what == "integer":
+        whole = np.array([*map(int, seen), None], dtype=object)[:-1]
+        grid = Grid(whole=True)  # by habit: objects can be floats just as well
+        return Column(name, dtype, Kind.CONTINUOUS, missing, spread(whole, missing), 1, grid, holds=_ANYTHING)
+    if what in {"floating", "mixed-integer-float"}:
         values = np.full(len(missing), np.nan)
         values[~missing] = seen.astype(np.float64)
         return real_column(name, dtype, values, missing, float(np.finfo(np.float64).max))
     if what == "decimal" and all(value.is_finite() for value in seen):
-        return decimal_column(name, dtype, seen.tolist(), missing, _scale(seen), 38, origin=origin)
-    if what in _SPELLINGS and not any(getattr(value, "tzinfo", None) for value in seen):
-        spelling = _SPELLINGS[what]
-        ticks = np.array([spelling.to_whole(value) for value in seen]) // spelling.tick
-        days = what == "datetime" and not (ticks % (DAY // spelling.tick)).any()
-        return time_column(
-            name, dtype, ticks, missing, spelling.tick, spelling.meaning, origin=origin, days=days
-        )
+        scale = _scale(seen)
+        return decimal_column(name, dtype, [to_digits(value, scale) for value in seen], missing, scale)
+    spelling = _spelling(seen)
+    if spelling is not None:
+        wholes = [spelling.to_whole(value) // spelling.tick for value in seen]
+        days = spelling.meaning == "date" and spelling.tick < DAY
+        days = days and not any(whole % (DAY // spelling.tick) for whole in wholes)
+        ticks = np.array([*wholes, None], dtype=object)[:-1]
+        return time_column(name, dtype, ticks, missing, spelling.tick, spelling.meaning, days=days)
     if what in {"bytes", "complex"}:
-        return _opaque(name, dtype, missing)
+        return Column.opaque(name, dtype, missing)
     try:
         codes, levels = _codes(seen)
     except TypeError:  # unhashable
-        return _opaque(name, dtype, missing)
-    values = np.zeros(len(missing), dtype=np.int64)
-    values[~missing] = codes
-    return Column(name, dtype, Kind.DISCRETE, missing, values, levels=levels, meaning=meaning_of(levels))
+        return Column.opaque(name, dtype, missing)
+    return Column(
+        name,
+        dtype,
+        Kind.DISCRETE,
+        missing,
+        spread(codes, missing),
+        levels=levels,
+        meaning=meaning_of(levels),
+        holds=_ANYTHING,
+    )
 
 
 def fill_objects(cells: NDArray[Any], filling: Filling) -> NDArray[Any]:
     """Turn a filling into objects of the kind that stands in the column, or that suits its meaning."""
     fillers = np.empty(len(filling.rows), dtype=object)
-    if filling.levels:
-        fillers[:] = [filling.levels[code] for code in filling.values.tolist()]
-        return fillers
     others = np.ones(len(cells), dtype=bool)
     others[filling.rows] = False
     seen = cells[others]
     seen = seen[~pd.isna(seen)]
-    what = _what(seen)
-    if what == "decimal":
-        fillers[:] = fill_decimals(filling, _scale(seen), 38)
-    elif filling.meaning != "number":
-        spelling = _SPELLINGS.get(what, _BY_MEANING[filling.meaning])
-        step = DAY if filling.grid.days else spelling.tick
-        wholes = fill_whole(filling, -(2**63) + 1, 2**63 - 1).tolist()
-        fillers[:] = [spelling.from_whole(round(whole / step) * step) for whole in wholes]
-    elif what == "integer" or (what == "empty" and filling.grid.step >= 1):
-        fillers[:] = fill_whole(filling, -(10**40), 10**40).tolist()
+    if filling.meaning in _BY_MEANING:
+        spelling = _spelling(seen) or _BY_MEANING[filling.meaning]
+        fillers[:] = spelling.fill(filling)
+    elif _what(seen) == "decimal":
+        fillers[:] = fill_decimals(filling, _scale(seen))
+    elif filling.levels:
+        fillers[:] = [filling.levels[code] for code in filling.values.tolist()]
+    elif filling.grid.step >= 1 and _what(seen) in {"integer", "empty"}:
+        fillers[:] = fill_whole(filling).tolist()
     else:
         fillers[:] = (filling.values + float(filling.origin)).tolist()
     return fillers
@@ -128,15 +174,12 @@ def _what(seen: NDArray[Any]) -> str:
     return "empty" if not len(seen) else str(pd.api.types.infer_dtype(seen, skipna=False))
 
 
-def _integer_column(
-    name: Hashable, dtype: str, seen: NDArray[Any], missing: NDArray[np.bool_], origin: int | None
-) -> Column:
-    """Read Python's integers, which may be of any size, so the origin is taken off before all else."""
-    exact = [int(value) for value in seen]
-    origin = min(exact) if origin is None else origin
-    values = np.zeros(len(missing))
-    values[~missing] = [float(value - origin) for value in exact]
-    return Column(name, dtype, Kind.CONTINUOUS, missing, values, origin, Grid(1.0, whole=True))
+def _spelling(seen: NDArray[Any]) -> _Spelling | None:
+    """Find how the cells of a column are written, if they are all of one kind of time without a zone."""
+    kinds = {type(value) for value in seen}
+    if len(kinds) != 1 or any(getattr(value, "tzinfo", None) for value in seen):
+        return None
+    return _BY_TYPE.get(kinds.pop())
 
 
 def _scale(seen: NDArray[Any]) -> int:
@@ -149,18 +192,9 @@ def _codes(seen: NDArray[Any]) -> tuple[NDArray[np.int64], tuple[Hashable, ...]]
     """Positions and labels, by type and value: 1, 1.0, True and "1" are four labels."""
     if _what(seen) in {"string", "boolean"}:
         codes, labels = pd.factorize(seen, sort=True)
-        return codes.astype(np.int64), tuple(_plain(label) for label in labels)
+        return codes.astype(np.int64), tuple(plain(label) for label in labels)
     places: dict[tuple[type, Hashable], int] = {}
     codes = np.array([places.setdefault((type(value), value), len(places)) for value in seen])
     order = sorted(places, key=lambda place: (place[0].__name__, repr(place[1])))
     position = np.argsort([places[place] for place in order])
-    return position[codes], tuple(_plain(label) for _, label in order)
-
-
-def _plain(label: Any) -> Hashable:
-    value: Hashable = label.item() if isinstance(label, np.generic) else label
-    return value
-
-
-def _opaque(name: Hashable, dtype: str, missing: NDArray[np.bool_]) -> Column:
-    return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
+    return position[codes], tuple(plain(label) for _, label in order)

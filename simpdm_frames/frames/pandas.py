@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Kind
-from simpdm_frames.errors import HolesLeftError, describe
+from simpdm_frames.errors import HolesLeftError
 from simpdm_frames.frames.exact import (
     DAY,
     NANOSECONDS,
@@ -19,8 +19,10 @@ from simpdm_frames.frames.exact import (
     fill_ticks,
     fill_whole,
     meaning_of,
+    plain,
     real_column,
     time_column,
+    to_midnight,
     whole_column,
 )
 from simpdm_frames.frames.objects import fill_objects, read_objects
@@ -40,48 +42,50 @@ def columns(frame: Any) -> Sequence[Hashable]:
     return list(frame.columns)
 
 
-def read(frame: Any, position: int, origin: int | None = None) -> Column:
+def read(frame: Any, position: int) -> Column:
     """Read one column."""
     series = frame.iloc[:, position]
     name, dtype = frame.columns[position], str(series.dtype)
     if isinstance(series.dtype, pd.ArrowDtype):
         from simpdm_frames.frames.arrow import read_array  # noqa: PLC0415  # pyarrow is there: see the dtype
 
-        return read_array(name, dtype, series.array.__arrow_array__(), origin)
+        return read_array(name, dtype, series.array.__arrow_array__())
     if isinstance(series.dtype, pd.SparseDtype):
         series = series.sparse.to_dense()
     missing = series.isna().to_numpy(dtype=bool)
     if series.dtype == object:
-        return read_objects(name, dtype, series.to_numpy(), missing, origin)
-    if _holds_labels(series.dtype):
-        codes, levels, allowed = _codes(series)
+        return read_objects(name, dtype, series.to_numpy(), missing)
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return _category_column(name, series, missing)
+    held = _label_type(series.dtype)
+    if held is not None:
+        codes, labels = pd.factorize(series, sort=True)
         return Column(
             name,
             dtype,
             Kind.DISCRETE,
             missing,
-            codes,
-            levels=levels,
-            meaning=meaning_of(levels),
-            allowed=allowed,
+            codes.astype(np.int64),
+            levels=tuple(plain(label) for label in labels),
+            meaning="truth value" if held is bool else "label",
+            holds=frozenset({held}),
         )
     if pd.api.types.is_integer_dtype(series.dtype):
         seen = _seen(series, missing).to_numpy(dtype=_storage(series.dtype))
-        return whole_column(name, dtype, seen, missing, _bounds(series.dtype), origin=origin)
+        return whole_column(name, dtype, seen, missing, _bounds(series.dtype))
     if isinstance(series.dtype, pd.PeriodDtype):
         ordinals = _seen(series, missing).array.asi8
         meaning = f"period of frequency {series.dtype.freq.freqstr}"
-        bounds = -(2**63) + 1, 2**63 - 1
-        return whole_column(name, dtype, ordinals, missing, bounds, origin=origin, meaning=meaning)
+        return whole_column(name, dtype, ordinals, missing, (-(2**63) + 1, 2**63 - 1), meaning)
     if _holds_time(series.dtype):
         ticks = _seen(series, missing).array.asi8
         tick = NANOSECONDS[series.dt.unit]
         days = _at_midnight(series, tick)
-        return time_column(name, dtype, ticks, missing, tick, _time(series.dtype), origin=origin, days=days)
+        return time_column(name, dtype, ticks, missing, tick, _time(series.dtype), days=days)
     if pd.api.types.is_float_dtype(series.dtype):
         values = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return real_column(name, dtype, values, missing, _bound(series.dtype))
-    return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
+    return Column.opaque(name, dtype, missing)
 
 
 def write(
@@ -107,20 +111,18 @@ def register(accessor: type) -> None:
         pd.api.extensions.register_dataframe_accessor("simpdm")(accessor)
 
 
-def _holds_labels(dtype: Any) -> bool:
-    if isinstance(dtype, pd.CategoricalDtype | pd.IntervalDtype):
-        return True
-    return bool(pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_string_dtype(dtype))
+def _label_type(dtype: Any) -> type | None:
+    """The Python type of the labels that a dtype holds; None if they are none."""
+    if isinstance(dtype, pd.IntervalDtype):
+        return pd.Interval
+    if pd.api.types.is_bool_dtype(dtype):
+        return bool
+    return str if pd.api.types.is_string_dtype(dtype) else None
 
 
-def _codes(
-    series: Any,
-) -> tuple[NDArray[np.int64], tuple[Hashable, ...], tuple[Hashable, ...] | None]:
-    """Positions and labels of the observed levels, and the labels that the dtype can hold."""
-    if not isinstance(series.dtype, pd.CategoricalDtype):
-        codes, labels = pd.factorize(series, sort=True)
-        return codes.astype(np.int64), tuple(_plain(label) for label in labels), None
-    labels = [_plain(label) for label in series.cat.categories]
+def _category_column(name: Hashable, series: Any, missing: NDArray[np.bool_]) -> Column:
+    """Read the labels that are used, sorted, or in the order of an ordered category."""
+    labels = [plain(label) for label in series.cat.categories]
     codes = series.cat.codes.to_numpy(dtype=np.int64)
     order = np.unique(codes[codes >= 0]).tolist()
     if not series.cat.ordered:
@@ -128,12 +130,16 @@ def _codes(
             order.sort(key=lambda code: labels[code])
     position = np.zeros(len(labels) + 1, dtype=np.int64)
     position[order] = np.arange(len(order))
-    return position[codes], tuple(labels[code] for code in order), tuple(labels)
-
-
-def _plain(label: Any) -> Hashable:
-    value: Hashable = label.item() if isinstance(label, np.generic) else label
-    return value
+    return Column(
+        name,
+        str(series.dtype),
+        Kind.DISCRETE,
+        missing,
+        position[codes],
+        levels=tuple(labels[code] for code in order),
+        meaning=meaning_of(labels),
+        allowed=tuple(labels),
+    )
 
 
 def _seen(series: Any, missing: NDArray[np.bool_]) -> Any:
@@ -188,8 +194,7 @@ def _filled(name: Hashable, series: Any, filling: Filling) -> Any:
     if not pd.isna(fillers).any():
         done.iloc[filling.rows] = fillers
     if pd.isna(fillers).any() or done.dtype != dtype:
-        what = describe([(name, str(dtype))])
-        raise HolesLeftError(f"{what} cannot hold what the model would fill in; convert it to a wider dtype")
+        raise HolesLeftError.because(name, str(dtype))
     return done
 
 
@@ -198,7 +203,7 @@ def _native(dtype: Any, filling: Filling) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
         codes = dtype.categories.get_indexer(pd.Index(_labels(filling)))[filling.values]
         return pd.Categorical.from_codes(codes, dtype=dtype)
-    if filling.levels:
+    if _label_type(dtype):
         return pd.array(_labels(filling)[filling.values], dtype=dtype)
     if isinstance(dtype, pd.PeriodDtype):
         ordinals = fill_whole(filling, -(2**63) + 1, 2**63 - 1).astype(np.int64)
@@ -221,12 +226,25 @@ def _stamps(dtype: Any, filling: Filling) -> Any:
     ticks = fill_ticks(filling, NANOSECONDS[unit])
     if dtype.kind == "m":
         return ticks.view(f"m8[{unit}]")
-    stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
     zone = getattr(dtype, "tz", None)
-    if zone is not None:
-        stamps = stamps.tz_localize("UTC").tz_convert(zone)
     if filling.grid.days:
-        walls = stamps.tz_localize(None).round("D")
+        ticks = _to_midnight(unit, zone, filling, ticks)
+    stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
+    return (stamps if zone is None else stamps.tz_localize("UTC").tz_convert(zone)).as_unit(unit).array
+
+
+def _to_midnight(unit: str, zone: Any, filling: Filling, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    if zone is None:
+        return to_midnight(filling, ticks, NANOSECONDS[unit])
+
+    def to_wall(stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+        local = pd.DatetimeIndex(stamps.view(f"M8[{unit}]")).tz_localize("UTC").tz_convert(zone)
+        return np.asarray(local.tz_localize(None).as_unit(unit).asi8)
+
+    def from_wall(walls: NDArray[np.int64]) -> NDArray[np.int64]:
         early = np.ones(len(walls), dtype=bool)  # the first of two midnights where the clock goes back
-        stamps = walls.tz_localize(zone, ambiguous=early, nonexistent="shift_forward")
-    return stamps.as_unit(unit).array
+        naive = pd.DatetimeIndex(walls.view(f"M8[{unit}]"))
+        local = naive.tz_localize(zone, ambiguous=early, nonexistent="shift_forward")
+        return np.asarray(local.as_unit(unit).asi8)
+
+    return to_midnight(filling, ticks, NANOSECONDS[unit], to_wall, from_wall)

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from simpdm_frames.column import Column, Filling, Grid, Kind
-from simpdm_frames.errors import HolesLeftError, describe
-from simpdm_frames.frames.decimals import fill_decimals
+from simpdm_frames.column import Column, Filling, Kind
+from simpdm_frames.errors import HolesLeftError
+from simpdm_frames.frames.decimals import decimal_column, fill_decimals
 from simpdm_frames.frames.exact import (
     DAY,
     NANOSECONDS,
@@ -20,6 +20,7 @@ from simpdm_frames.frames.exact import (
     fill_whole,
     real_column,
     time_column,
+    to_midnight,
     whole_column,
 )
 
@@ -36,7 +37,7 @@ def columns(frame: Any) -> Sequence[Hashable]:
     return list(frame.columns)
 
 
-def read(frame: Any, position: int, origin: int | None = None) -> Column:
+def read(frame: Any, position: int) -> Column:
     """Read one column."""
     series: pl.Series = frame.to_series(position)
     missing = series.is_null().to_numpy()
@@ -45,21 +46,21 @@ def read(frame: Any, position: int, origin: int | None = None) -> Column:
         return Column(name, dtype, Kind.BLANK, missing, allowed=())
     if kind == pl.Boolean:
         return _truth_column(series, missing)
-    if kind in (pl.String, pl.Categorical, pl.Enum):
+    if isinstance(kind, pl.String | pl.Categorical | pl.Enum):
         return _label_column(series, missing)
-    if kind.is_integer() and _bits(kind) <= 64:
-        seen = series.drop_nulls().to_numpy()
-        return whole_column(name, dtype, seen, missing, _bounds(kind), origin=origin)
-    if kind.is_integer() or isinstance(kind, pl.Decimal):
-        return _wide_column(series, missing, origin)
+    if kind.is_integer():
+        return whole_column(name, dtype, _whole(series.drop_nulls()), missing, _bounds(kind))
+    if isinstance(kind, pl.Decimal):
+        digits = series.drop_nulls().to_physical().to_list()
+        return decimal_column(name, dtype, digits, missing, kind.scale, kind.precision)
     if kind.is_temporal():
         ticks = series.drop_nulls().to_physical().to_numpy()
         days = kind == pl.Datetime and _at_midnight(series)
-        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), origin=origin, days=days)
+        return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), days=days)
     if kind.is_float():
         values = series.cast(pl.Float64).fill_null(np.nan).to_numpy()
         return real_column(name, dtype, values, missing, _bound(kind))
-    return Column(name, dtype, Kind.OPAQUE, missing, meaning="something that cannot be modelled")
+    return Column.opaque(name, dtype, missing)
 
 
 def write(
@@ -71,10 +72,7 @@ def write(
         series = frame.to_series(position)
         fillers = _native(series.dtype, filling)
         if fillers.null_count():
-            what = describe([(series.name, str(series.dtype))])
-            raise HolesLeftError(
-                f"{what} cannot hold what the model would fill in; convert it to a wider dtype"
-            )
+            raise HolesLeftError.because(series.name, str(series.dtype))
         # Scattering writes into the series that it is called on, hence into a clone.
         done.replace_column(position, series.clone().scatter(filling.rows, fillers))
     return done.with_columns(pl.Series(str(name), holes) for name, holes in indicators.items())
@@ -93,44 +91,44 @@ def register(accessor: type) -> None:
 
 
 def _truth_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
-    values = series.fill_null(value=False).to_numpy()
     levels = tuple(series.drop_nulls().unique().sort().to_list())
+    values = series.fill_null(value=False).to_numpy()
     codes = values.astype(np.int64) if len(levels) == 2 else np.zeros(len(values), dtype=np.int64)
-    return Column(series.name, "Boolean", Kind.DISCRETE, missing, codes, levels=levels, meaning="truth value")
+    return Column(
+        series.name,
+        "Boolean",
+        Kind.DISCRETE,
+        missing,
+        codes,
+        levels=levels,
+        meaning="truth value",
+        holds=frozenset({bool}),
+    )
 
 
 def _label_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
     """Read labels, sorted; those of an Enum in its own order."""
-    enum = isinstance(series.dtype, pl.Enum)
     seen = series.drop_nulls().unique()
-    labels = (seen if enum else seen.cast(pl.String)).sort().cast(pl.String)
-    places = pl.Enum(labels)
-    codes = series.cast(pl.String).cast(places).to_physical().fill_null(0).cast(pl.Int64)
-    allowed = tuple(series.dtype.categories.to_list()) if isinstance(series.dtype, pl.Enum) else None
+    enum = series.dtype if isinstance(series.dtype, pl.Enum) else None
+    labels = (seen.cast(pl.String) if enum is None else seen).sort().cast(pl.String)
+    codes = series.cast(pl.String).cast(pl.Enum(labels)).to_physical().fill_null(0).cast(pl.Int64)
     return Column(
         series.name,
-        str(series.dtype) if not enum else "Enum",
+        str(series.dtype) if enum is None else "Enum",
         Kind.DISCRETE,
         missing,
         codes.to_numpy(),
         levels=tuple(labels.to_list()),
         meaning="label",
-        allowed=allowed,
+        allowed=None if enum is None else tuple(enum.categories.to_list()),
+        holds=frozenset({str}),
     )
 
 
-def _wide_column(series: pl.Series, missing: NDArray[np.bool_], origin: int | None) -> Column:
-    """Read whole numbers of 128 bits, and decimals, which count their last digit in them."""
-    unit = 10**series.dtype.scale if isinstance(series.dtype, pl.Decimal) else 1
-    digits = series.to_physical()
-    lowest: Any = digits.min()
-    if origin is None:
-        origin = 0 if lowest is None else int(lowest) // unit
-    values = (digits - pl.Series([origin * unit], dtype=digits.dtype)).cast(pl.Float64).fill_null(0.0)
-    low, high = _bounds(series.dtype)
-    grid = Grid(1.0 / unit, float(low - origin), float(high - origin), whole=unit == 1)
-    return Column(
-        series.name, str(series.dtype), Kind.CONTINUOUS, missing, values.to_numpy() / unit, origin, grid
+def _whole(seen: pl.Series) -> NDArray[Any]:
+    """Whole numbers as numpy has them, or as Python has them beyond 64 bits."""
+    return (
+        seen.to_numpy() if _bits(seen.dtype) <= 64 else np.array([*seen.to_list(), None], dtype=object)[:-1]
     )
 
 
@@ -139,9 +137,6 @@ def _bits(dtype: pl.DataType) -> int:
 
 
 def _bounds(dtype: pl.DataType) -> tuple[int, int]:
-    if isinstance(dtype, pl.Decimal):
-        most = 10 ** (dtype.precision - dtype.scale)
-        return -most, most
     bits = _bits(dtype)
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if dtype.is_signed_integer() else (0, 2**bits - 1)
 
@@ -172,7 +167,7 @@ def _at_midnight(series: pl.Series) -> bool:
 
 def _native(dtype: pl.DataType, filling: Filling) -> Any:
     """Turn a filling into values of the column's own dtype."""
-    if filling.levels:
+    if isinstance(dtype, pl.Boolean | pl.String | pl.Categorical | pl.Enum):
         plain = pl.Boolean if dtype == pl.Boolean else pl.String
         return pl.Series(filling.levels, dtype=plain).cast(dtype, strict=False).gather(filling.values)
     if dtype.is_integer():
@@ -182,19 +177,28 @@ def _native(dtype: pl.DataType, filling: Filling) -> Any:
     if dtype == pl.Date:
         return pl.Series(fill_ticks(filling, DAY, bits=32), dtype=pl.Int32).cast(dtype)
     if dtype.is_temporal():
-        stamps = pl.Series(fill_ticks(filling, _tick(dtype)), dtype=pl.Int64).cast(dtype)
-        return _to_midnight(stamps) if filling.grid.days and dtype == pl.Datetime else stamps
+        ticks = fill_ticks(filling, _tick(dtype))
+        if filling.grid.days and isinstance(dtype, pl.Datetime):
+            ticks = _to_midnight(dtype, filling, ticks)
+        return pl.Series(ticks, dtype=pl.Int64).cast(dtype)
     return pl.Series(fill_real(filling, _bound(dtype)), dtype=pl.Float64).cast(dtype)
 
 
-def _to_midnight(stamps: Any) -> Any:
-    """Move stamps to the nearest midnight of their own time zone, or to the hour after one left out."""
-    zone = getattr(stamps.dtype, "time_zone", None)
-    walls = stamps.dt.replace_time_zone(None).dt.round("1d")
+def _to_midnight(dtype: pl.Datetime, filling: Filling, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    naive, zone = pl.Datetime(dtype.time_unit), dtype.time_zone
     if zone is None:
-        return walls
-    days, later = (
-        wall.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-        for wall in (walls, walls.dt.offset_by("1h"))
-    )
-    return days.zip_with(days.is_not_null(), later)
+        return to_midnight(filling, ticks, _tick(dtype))
+
+    def to_wall(stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(pl.Series(stamps).cast(dtype).dt.replace_time_zone(None).to_physical())
+
+    def from_wall(walls: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the first of two midnights, and the hour or the day after one that was left out."""
+        stamps = pl.Series([None] * len(walls), dtype=dtype)
+        for later in ("0h", "1h", "24h"):
+            shifted = pl.Series(walls).cast(naive).dt.offset_by(later)
+            there = shifted.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+            stamps = stamps.zip_with(stamps.is_not_null(), there)
+        return np.asarray(stamps.to_physical())
+
+    return to_midnight(filling, ticks, _tick(dtype), to_wall, from_wall)

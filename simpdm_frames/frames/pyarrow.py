@@ -25,10 +25,10 @@ def columns(frame: Any) -> Sequence[Hashable]:
     return list(frame.column_names)
 
 
-def read(frame: Any, position: int, origin: int | None = None) -> Column:
+def read(frame: Any, position: int) -> Column:
     """Read one column."""
     field = frame.schema.field(position)
-    return read_array(field.name, str(field.type), frame.column(position), origin)
+    return read_array(field.name, str(field.type), frame.column(position))
 
 
 def write(

@@ -25,6 +25,14 @@ def number(values, *, missing=None, name="x", **rest):
     return Column(name, "float64", Kind.CONTINUOUS, missing, values, **rest)
 
 
+def whole(values, **rest):
+    values = np.array(values, dtype=object)
+    missing = np.array([value is None for value in values])
+    steps = np.where(missing, 0, values)
+    rest = {"unit": 1, "grid": Grid(1.0, whole=True), **rest}
+    return Column("x", "Int64", Kind.CONTINUOUS, missing, steps, **rest)
+
+
 def label(codes, levels, *, missing=None, name="y"):
     codes = np.array(codes)
     missing = np.zeros(len(codes), dtype=bool) if missing is None else np.array(missing)
@@ -33,11 +41,10 @@ def label(codes, levels, *, missing=None, name="y"):
 
 @given(st.lists(st.integers(-(2**20), 2**20), min_size=1), st.integers(-(2**62), 2**62))
 def test_decode_undoes_encode_on_the_grid(values, origin):
-    column = number(values, origin=origin, grid=Grid(step=1.0))
+    column = whole([origin + value for value in values])
     codec = ContinuousCodec.learn(column)
     filling = codec.decode(column, np.arange(len(values)), codec.encode(column)[0])
-    np.testing.assert_array_equal(filling.values, column.values)
-    assert filling.origin == origin
+    assert [filling.origin + int(value) for value in filling.values] == column.values.tolist()
 
 
 @given(
@@ -68,18 +75,30 @@ def test_a_constant_column_is_filled_with_its_constant():
     assert codec.decode(column, np.array([0]), np.array([0.7])).values.tolist() == [3.0]
 
 
-def test_another_origin_is_the_same_value():
-    codec = ContinuousCodec.learn(number([0.0, 10.0], origin=100))
-    assert codec.encode(number([5.0], origin=100)) == codec.encode(number([2.0], origin=103))
+def test_a_value_is_the_same_whatever_stands_beside_it():
+    codec = ContinuousCodec.learn(whole([2**62, 2**62 + 10]))
+    far = whole([2**62 + 5, -(2**62), 3])
+    assert codec.encode(far)[0][0] == codec.encode(whole([2**62 + 5]))[0][0] == 0.0
 
 
-def test_fills_lie_on_the_coarser_grid_of_fit_and_column():
-    whole = number([0.0, 10.0], origin=2000, grid=Grid(step=1.0))
-    real = number([0.5, 9.5])
-    into_real = ContinuousCodec.learn(whole).decode(real, np.array([0]), np.array([0.13]))
-    assert into_real.origin + into_real.values[0] == 2006
-    into_whole = ContinuousCodec.learn(real).decode(whole, np.array([0, 1]), np.array([0.13, 5.0]))
-    assert (into_whole.origin + into_whole.values).tolist() == [6, 9]
+def test_fills_lie_on_the_coarser_grid_of_fit_and_dtype():
+    rows, estimates = np.array([0, 1]), np.array([0.13, 5.0])
+    into_real = ContinuousCodec.learn(whole([2000, 2010])).decode(number([0.5, 9.5]), rows, estimates)
+    assert (into_real.origin + into_real.values).tolist() == [2006, 2010]
+    real = ContinuousCodec.learn(number([0.5, 9.5]))
+    assert (real.decode(whole([3]), rows, estimates).values).tolist() == [6, 9]
+    assert real.decode(number([3.0, 4.0], grid=Grid(whole=True)), rows, estimates).values.tolist() == [
+        5.585,
+        9.5,
+    ]
+
+
+def test_a_coarser_unit_stays_inside_the_observed_range():
+    second = 10**9
+    fine = whole([5 * second + 7, 9 * second - 7], unit=1, grid=Grid(1.0), meaning="date")
+    coarse = whole([8], unit=second, grid=Grid(float(second)), meaning="date")
+    filling = ContinuousCodec.learn(fine).decode(coarse, np.arange(2), np.array([-1.0, 1.0]))
+    assert [filling.origin + int(value) for value in filling.values] == [6 * second, 8 * second]
 
 
 def test_an_outlier_counts_as_far_out():
@@ -188,17 +207,30 @@ def test_few_numbers_are_filled_by_their_expectation():
     codec = FewCodec.learn(column)
     rows = np.array([3])
     likely = codec.decode(column, rows, np.array([[0.45, 0.1, 0.45]]))
-    assert (likely.values + likely.origin).tolist() == [6]
+    assert [likely.levels[code] for code in likely.values] == [6]
     assert codec.encode(number([5.1, 100.0, -3.0]))[0].tolist() == [1, 2, 0]
+    category = replace(label([0, 1], [8, 4]), meaning="number", allowed=(4, 8))
+    assert codec.encode(category)[0].tolist() == [2, 0]
+    narrow = codec.decode(category, rows, np.array([[0.3, 0.4, 0.3]]))
+    assert narrow.levels[narrow.values[0]] in {4, 8}
 
 
 def test_numbers_as_labels_match_whatever_dtype_they_come_from():
-    codec = DiscreteCodec.learn(number([4.0, 6.5, 8.0], origin=10))
+    codec = DiscreteCodec.learn(number([14.0, 16.5, 18.0]))
     assert codec.levels == (14, 16.5, 18)
     codes, unknown = codec.encode(number([18.0, 14.0, 3.0]))
     assert codes[:2].tolist() == [2, 0]
     assert unknown.tolist() == [False, False, True]
     assert codec.strangers(number([18.0, 3.0])) == [3]
+
+
+def test_labels_that_are_numbers_stay_exact():
+    ids = [0, 2**62 + 1, 2**62 + 2, 2**63 - 1]
+    codec = DiscreteCodec.learn(whole(ids))
+    assert codec.levels == tuple(ids)
+    assert codec.encode(whole([2**62 + 2, 2**62 + 1]))[0].tolist() == [2, 1]
+    cents = whole([37, 114, 101], unit=Fraction(1, 100))
+    assert DiscreteCodec.learn(cents).levels == (Fraction(37, 100), Fraction(101, 100), Fraction(114, 100))
 
 
 def test_the_most_frequent_of_very_many_labels_are_kept():
@@ -249,6 +281,16 @@ def test_declared_labels_become_holes():
     assert column.levels == ("a", "z")
     assert column.missing.tolist() == [False, True, False, True]
     assert column.values[[0, 2]].tolist() == [0, 1]
+    category = replace(label([0, 1], [-999.0, 1.5]), meaning="number")
+    assert mark(category, Choices(), [-999]).missing.tolist() == [True, False]
+    assert mark(label([0, 1], ["n/a", "a"]), Choices(), [np.str_("n/a")]).missing.tolist() == [True, False]
+
+
+def test_declared_numbers_become_holes_exactly():
+    column = mark(whole([0, 2**62, 2**62 + 1, 2**62 + 2]), Choices(), [2**62 + 1, 0.5, 10**30])
+    assert column.missing.tolist() == [False, False, True, False]
+    narrow = number(np.float32([-99.9, 1.0]), grid=Grid(high=float(np.finfo(np.float32).max)))
+    assert mark(narrow, Choices(), [-99.9]).missing.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Every dtype comes back as it went in: at the door, through the engine, and in the docs."""
 
+import math
 import os
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from dtypes import (
 
 import simpdm_frames
 from simpdm_frames import frames
-from simpdm_frames.column import Filling, Kind
+from simpdm_frames.codecs.labels import as_labels
+from simpdm_frames.column import Filling, Grid, Kind
 from simpdm_frames.errors import UnfilledColumnsWarning
 
 DOCS = Path(__file__).parents[2] / "docs" / "dtypes.md"
@@ -36,8 +38,19 @@ def truth(complete, column):
     """What a model that knows the complete column would fill in."""
     if complete.kind is Kind.DISCRETE:
         return Filling(np.flatnonzero(HOLES), complete.values[HOLES], levels=complete.levels)
-    rows, values = np.flatnonzero(HOLES), complete.values[HOLES]
-    return Filling(rows, values, complete.origin, grid=column.grid, meaning=column.meaning)
+    origin = math.floor(int(min(complete.values)) * complete.unit)
+    grid = Grid(max(column.grid.step, float(column.grid.whole)), days=column.grid.days)
+    return Filling(
+        np.flatnonzero(HOLES), complete.numbers(origin)[HOLES], origin, grid=grid, meaning=column.meaning
+    )
+
+
+def truth_as_labels(complete):
+    """The same as labels: each value is one of those that were observed."""
+    labels = as_labels(complete)
+    return Filling(
+        np.flatnonzero(HOLES), labels.values[HOLES], levels=labels.levels, meaning=complete.meaning
+    )
 
 
 @each_fillable
@@ -50,9 +63,10 @@ def test_a_column_is_read_and_filled_exactly(library, name):
     assert column.meaning == whole.meaning
     expected = np.zeros(len(HOLES), dtype=bool) if (library, name) in CANNOT_MISS else HOLES
     np.testing.assert_array_equal(column.missing, expected)
-    done = backend.write(holed, {0: truth(whole, column)}, {})
-    assert dtype_of(done) == dtype_of(complete)
-    assert same_cells(done, complete, np.ones(len(HOLES), dtype=bool))
+    for filling in (truth(whole, column), truth_as_labels(whole)):
+        done = backend.write(holed, {0: filling}, {})
+        assert dtype_of(done) == dtype_of(complete)
+        assert same_cells(done, complete, np.ones(len(HOLES), dtype=bool))
     np.testing.assert_array_equal(holes_of(holed), expected)  # the frame that came in is as it was
 
 
