@@ -10,6 +10,7 @@ import enum
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class Column:
         values = self.values[index] if len(self.values) else self.values
         return replace(self, missing=self.missing[index], values=values)
 
-    @property
+    @cached_property
     def known(self) -> NDArray[np.bool_]:
         """Where a value is observed; a NaN that is no hole is none either."""
         if self.kind in {Kind.BLANK, Kind.OPAQUE}:

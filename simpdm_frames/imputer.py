@@ -15,7 +15,7 @@ import numpy as np
 from simpdm_frames import frames
 from simpdm_frames.codecs import Choices, TableCodec, Treatment, mark_all
 from simpdm_frames.column import Column, Filling
-from simpdm_frames.errors import ColumnsDifferError, HolesLeftError, Place
+from simpdm_frames.errors import ColumnsDifferError, Place
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import CHUNK, ImputeOptions
 
@@ -132,8 +132,6 @@ class Imputer:
             for name, filling in self._codec.decode(
                 [column for column in part if column.name in parts], completed
             ).items():
-                if not np.isfinite(filling.values).all():
-                    raise HolesLeftError(f"the model gives no finite value for {name!r}; fit it anew")
                 parts[name].append(filling.at(batch))
         return {position: Filling.join(parts[columns[position].name]) for position in wanted}
 

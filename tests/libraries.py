@@ -39,6 +39,10 @@ class Library:
     def is_pandas(self):
         return self.name.startswith("pandas")
 
+    def head(self, frame, n):
+        """Take the first rows."""
+        return frame.slice(0, n) if isinstance(frame, pa.Table) else frame.head(n)
+
     def cells(self, frame):
         """Give the columns of a frame as plain values again, NaN being a hole too."""
         if isinstance(frame, pl.LazyFrame):

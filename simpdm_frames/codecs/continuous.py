@@ -53,11 +53,11 @@ class ContinuousCodec:
     @classmethod
     def learn(cls, column: Column, bounds: Sequence[Any] | None = None) -> ContinuousCodec:
         """Learn the scale from observed cells."""
+        grid, unit = column.grid, column.unit
         seen = column.values[column.known]
-        origin = math.floor(int(seen.min()) * column.unit) if column.unit else 0
-        numbers = column.rows(column.known).numbers(origin)
-        low, high = float(numbers.min()), float(numbers.max())
-        grid = column.grid
+        lowest, highest = seen.min(), seen.max()
+        origin = math.floor(int(lowest) * unit) if unit else 0
+        low, high = (float(int(end) * unit - origin) if unit else float(end) for end in (lowest, highest))
         step = max(grid.step, float(grid.whole))
         floor, ceiling = (low, high) if bounds is None else _bounds(column, bounds, origin, step)
         return cls(column.dtype, column.meaning, origin, step, grid.days, low, high, floor, ceiling)

@@ -13,7 +13,7 @@ from simpdm_frames.column import Column, Filling
 
 __all__ = ["DiscreteCodec"]
 
-_MOST_LEVELS = 1024  # one head of the model is as wide as this at most
+_WIDEST = 1024  # one head of the model is as wide as this at most
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class DiscreteCodec:
         labels = as_labels(column)
         counts = np.bincount(labels.values[~labels.missing].astype(np.int64), minlength=len(labels.levels))
         used = np.flatnonzero(counts)
-        if len(used) > _MOST_LEVELS:
-            used = np.sort(used[np.argsort(-counts[used], kind="stable")[:_MOST_LEVELS]])
+        if len(used) > _WIDEST:
+            used = np.sort(used[np.argsort(-counts[used], kind="stable")[:_WIDEST]])
         levels = tuple(labels.levels[code] for code in used.tolist())
         return cls(column.dtype, column.meaning, levels, rest=len(levels) < int(np.count_nonzero(counts)))
 
@@ -63,5 +63,6 @@ class DiscreteCodec:
 
     def decode(self, column: Column, rows: NDArray[np.int64], probabilities: NDArray[np.floating]) -> Filling:
         """Take the most probable label of those that the column can hold."""
-        possible = np.where(may_hold(column, self.levels), probabilities, -1.0)
-        return Filling(rows, possible.argmax(axis=1), levels=self.levels, meaning=self.meaning)
+        held = np.flatnonzero(may_hold(column, self.levels))
+        levels = tuple(self.levels[place] for place in held.tolist())
+        return Filling(rows, probabilities[:, held].argmax(axis=1), levels=levels, meaning=self.meaning)

@@ -66,9 +66,10 @@ class OrdinalCodec:
 
     def decode(self, column: Column, rows: NDArray[np.int64], scaled: NDArray[np.floating]) -> Filling:
         """Take the label of the nearest rank of those that the column can hold."""
-        distance = np.abs(scaled[:, None] - self._scaled)
-        distance[:, ~may_hold(column, self.levels)] = np.inf
-        return Filling(rows, distance.argmin(axis=1), levels=self.levels, meaning=self.meaning)
+        held = np.flatnonzero(may_hold(column, self.levels))
+        levels = tuple(self.levels[place] for place in held.tolist())
+        distance = np.abs(scaled[:, None] - self._scaled[held])
+        return Filling(rows, distance.argmin(axis=1), levels=levels, meaning=self.meaning)
 
     @property
     def _scaled(self) -> NDArray[np.float64]:

@@ -135,11 +135,14 @@ def _identity(column: Column) -> str:
         return ""
     if not (column.meaning == "number" and column.grid.whole) or n_seen <= _SOME:
         return ""
-    known = column.known
-    seen = column.rows(known).numbers(0)
-    offsets = seen - np.flatnonzero(known)
-    if (offsets == offsets[0]).all() and offsets[0] in {0, 1}:
+    if _counts_rows(column.rows(slice(1000))) and _counts_rows(column):
         return "it looks like a row number: it counts the rows"
-    if _ID_NAME.search(str(column.name)) and len(np.unique(column.values[known])) == n_seen:
+    if _ID_NAME.search(str(column.name)) and len(np.unique(column.values[column.known])) == n_seen:
         return "it looks like an identity: its name says so and no value repeats"
     return ""
+
+
+def _counts_rows(column: Column) -> bool:
+    """Tell whether each number is that of its row, counted from 0 or 1; true of a column of holes."""
+    offsets = (column.numbers(0) - np.arange(len(column)))[column.known]
+    return not len(offsets) or bool((offsets == offsets[0]).all() and offsets[0] in {0, 1})

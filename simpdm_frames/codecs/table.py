@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from simpdm_frames.codecs.ordinal import OrdinalCodec
 from simpdm_frames.codecs.policy import Role, Treatment, decide
 from simpdm_frames.column import Column, Filling, Kind
 from simpdm_frames.encoded import Completed, Encoded, Layout
-from simpdm_frames.errors import ColumnsDifferError, MeaningDiffersError, describe
+from simpdm_frames.errors import ColumnsDifferError, HolesLeftError, MeaningDiffersError, describe
 
 __all__ = ["TableCodec"]
 
@@ -24,7 +25,7 @@ NumberCodec = ContinuousCodec | OrdinalCodec
 LevelCodec = DiscreteCodec | FewCodec
 # What a column that holds anything can be given.
 _OBJECTS = {"number", "label", "truth value", "date", "duration", "time of day"}
-_BLOCK = 8192  # rows that are encoded at a time: columns are put side by side while they are in the cache
+_BLOCK = 16_384  # rows that are encoded at a time: columns are put side by side while they are in the cache
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class TableCodec:
         """The shape that the engine works on."""
         return Layout(len(self.numbers), tuple(len(codec.levels) for codec in self.categories.values()))
 
-    @property
+    @cached_property
     def codecs(self) -> dict[Hashable, NumberCodec | LevelCodec]:
         """The codecs of all modelled columns, in the engine's order."""
         return {**self.numbers, **self.categories}
@@ -157,12 +158,11 @@ class TableCodec:
             if not len(rows) or self.why_left(column):
                 continue
             name = column.name
-            if name in self.numbers:
-                fillings[name] = self.numbers[name].decode(
-                    column, rows, completed.numbers[rows, places[name]]
-                )
-            else:
-                fillings[name] = self.categories[name].decode(column, rows, heads[name][rows])
+            estimate = completed.numbers[rows, places[name]] if name in places else heads[name][rows]
+            if not np.isfinite(estimate).all():
+                what = describe([(name, column.dtype)])
+                raise HolesLeftError(f"the model gives no finite value for {what}; fit it anew")
+            fillings[name] = self.codecs[name].decode(column, rows, estimate)
         return fillings
 
 

@@ -68,20 +68,32 @@ def fill_array(name: Hashable, dtype: str, array: Any, filling: Filling) -> Any:
     """Give the array with its holes filled, of the same type."""
     if array.type in _EASIER:
         return fill_array(name, dtype, array.cast(_EASIER[array.type]), filling).cast(array.type)
-    place = np.arange(len(array))
-    place[filling.rows] = len(array) + np.arange(len(filling.rows))
     try:
-        fillers = _native(array.type, filling)
-        both = pa.chunked_array([*array.chunks, fillers], type=array.type).unify_dictionaries()
-        done = both.take(pa.array(place))
-    except pa.ArrowInvalid as error:  # such as a dictionary whose index is full
-        raise HolesLeftError.because(name, dtype) from error
-    except pa.ArrowNotImplementedError:  # a null inside a dictionary: pack it anew
-        plain = fill_array(name, dtype, array.cast(array.type.value_type), filling)
-        done = plain.dictionary_encode().cast(array.type)
+        done = _gathered(array, filling)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        if not pa.types.is_dictionary(array.type):
+            raise HolesLeftError.because(name, dtype) from error
+        done = _packed_anew(name, dtype, array, filling)
     if done.take(pa.array(filling.rows)).null_count:
         raise HolesLeftError.because(name, dtype)
     return done
+
+
+def _gathered(array: Any, filling: Filling) -> Any:
+    """Take each cell from the array or from what fills it."""
+    place = np.arange(len(array))
+    place[filling.rows] = len(array) + np.arange(len(filling.rows))
+    both = pa.chunked_array([*array.chunks, _native(array.type, filling)], type=array.type)
+    return both.unify_dictionaries().take(pa.array(place))
+
+
+def _packed_anew(name: Hashable, dtype: str, array: Any, filling: Filling) -> Any:
+    """Fill the labels of a dictionary that has nulls inside, or no room, and pack them again."""
+    done = fill_array(name, dtype, array.cast(array.type.value_type), filling)
+    try:
+        return done.dictionary_encode().cast(array.type)
+    except pa.ArrowInvalid as error:
+        raise HolesLeftError.because(name, dtype) from error
 
 
 def _label_type(kind: Any) -> type | None:

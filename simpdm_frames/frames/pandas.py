@@ -75,7 +75,7 @@ def read(frame: Any, position: int) -> Column:
         return whole_column(name, dtype, seen, missing, _bounds(series.dtype))
     if isinstance(series.dtype, pd.PeriodDtype):
         ordinals = _seen(series, missing).array.asi8
-        meaning = f"period of frequency {series.dtype.freq.freqstr}"
+        meaning = f"period of frequency {dtype[7:-1]}"  # as in period[M]
         return whole_column(name, dtype, ordinals, missing, (-(2**63) + 1, 2**63 - 1), meaning)
     if _holds_time(series.dtype):
         ticks = _seen(series, missing).array.asi8

@@ -134,7 +134,10 @@ def test_objects_of_several_types_are_told_apart():
 def test_python_integers_of_any_size_are_exact():
     frame = pd.DataFrame({"x": pd.Series([10**30, 10**30 + 7, None], dtype=object)})
     assert one(frame["x"]).numbers(10**30)[:2].tolist() == [0.0, 7.0]
-    assert write(frame, Filling(np.array([2]), np.array([3.0]), 10**30, grid=Grid(1.0)))["x"].tolist()[2] == 10**30 + 3
+    assert (
+        write(frame, Filling(np.array([2]), np.array([3.0]), 10**30, grid=Grid(1.0)))["x"].tolist()[2]
+        == 10**30 + 3
+    )
 
 
 def test_a_column_of_nothing_is_blank_and_takes_anything():
