@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Completed", "Encoded", "Layout"]
 
+_BLOCK = 16_384  # rows that are checked at a time, while they are in the cache
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -106,11 +108,9 @@ class Encoded:
         _check("missing", self.missing, (n, layout.n_columns), np.dtype(np.bool_))
         if self.keys is not None:
             _check("keys", self.keys, (n,), np.dtype(np.int64))
-        hidden_numbers, hidden_codes = np.split(self.missing, [layout.n_numbers], axis=1)
-        unusable = ~(np.isfinite(self.numbers) | hidden_numbers)
-        above = self.codes >= np.array(layout.cardinalities, dtype=np.int64)
-        out_of_range = ((self.codes < 0) | above) & ~hidden_codes
-        wrong = np.hstack([unusable, out_of_range]).any(axis=0)
+        wrong = np.zeros(layout.n_columns, dtype=bool)
+        for begin in range(0, n, _BLOCK):
+            wrong |= self._unusable(slice(begin, begin + _BLOCK))
         if wrong.any():
             names = ", ".join(layout.column(position) for position in np.flatnonzero(wrong).tolist())
             raise ValueError(
@@ -119,6 +119,15 @@ class Encoded:
 
     def __len__(self) -> int:
         return len(self.missing)
+
+    def _unusable(self, rows: slice) -> NDArray[np.bool_]:
+        """Tell which columns hold something unusable in some rows."""
+        missing, codes = self.missing[rows], self.codes[rows]
+        hidden_numbers, hidden_codes = np.split(missing, [self.layout.n_numbers], axis=1)
+        strange = ~(np.isfinite(self.numbers[rows]) | hidden_numbers)
+        above = codes >= np.array(self.layout.cardinalities, dtype=np.int64)
+        out_of_range = ((codes < 0) | above) & ~hidden_codes
+        return np.concatenate([strange.any(axis=0), out_of_range.any(axis=0)])
 
     def rows(self, index: Any) -> Encoded:
         """Take some rows, keys included."""
