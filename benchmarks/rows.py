@@ -17,6 +17,7 @@ import torch
 __all__ = ["RESULTS", "Rows", "markdown", "provenance"]
 
 RESULTS = Path(__file__).parent / "results"
+_PACKAGES = ("numpy", "torch", "pandas", "polars", "pyarrow")
 _PROVENANCE = ("threads", "commit", "versions", "machine")
 
 
@@ -84,7 +85,7 @@ def provenance() -> dict[str, str]:
 def _machine() -> dict[str, str]:
     head = _git("rev-parse", "--short", "HEAD")
     changed = "+changes" if _git("status", "--porcelain", "--", "simpdm_frames", "*.py") else ""
-    packages = " ".join(f"{name} {version(name)}" for name in ("numpy", "torch"))
+    packages = " ".join(f"{name} {version(name)}" for name in _PACKAGES)
     model = platform.machine()
     if Path("/proc/cpuinfo").exists():
         names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line]
