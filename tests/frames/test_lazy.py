@@ -65,9 +65,7 @@ def test_a_chain_gives_what_the_eager_path_gives(tmp_path):
 
 
 def test_a_file_is_filled_in_many_batches_in_order(parquet, tmp_path, batches):
-    model = pl.DataFrame(EAGER).simpdm.fit(**{**QUICK, "diffusion_steps": 2})
-    pl.scan_parquet(parquet).drop("row").head(1).simpdm.impute(model).collect()
-    batches.clear()
+    model = EAGER.simpdm.fit(**{**QUICK, "diffusion_steps": 2})
     done = tmp_path / "done.parquet"
     with pytest.warns(UserWarning, match="'row'"):
         query = pl.scan_parquet(parquet).simpdm.impute(model)
@@ -80,6 +78,14 @@ def test_a_file_is_filled_in_many_batches_in_order(parquet, tmp_path, batches):
     expected = model.impute(EAGER)
     assert_frame_equal(result.drop("row").tail(400), expected, check_exact=True)
     assert_frame_equal(result.drop("row").head(400), expected, check_exact=True)
+
+
+def test_the_engine_hands_over_batches_not_the_whole(parquet, batches):
+    model = EAGER.simpdm.fit(**{**QUICK, "diffusion_steps": 2})
+    query = pl.scan_parquet(parquet).drop("row").simpdm.impute(model, batch_size=10**9)
+    assert query.collect(engine="streaming").height == 200_000
+    assert len(batches) > 1
+    assert max(batches) < 200_000
 
 
 def test_nothing_is_collected_before_it_is_asked_for(batches):
