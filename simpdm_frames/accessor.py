@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from simpdm_frames import fitting, imputer, report
 from simpdm_frames.options import named
@@ -35,6 +35,10 @@ class SimpDMAccessor:
         """Say what each column would be treated as and why; see ``simpdm_frames.plan``."""
         return report.plan(self._frame, **options)
 
-    def missing(self, **options: Any) -> Any:
+    def missing(self, *, by: Literal["column", "pattern"] = "column") -> Any:
         """Count the holes of this frame; see ``simpdm_frames.missing``."""
-        return report.missing(self._frame, **options)
+        return report.missing(self._frame, by=by)
+
+    def __repr__(self) -> str:
+        kind = f"{type(self._frame).__module__.partition('.')[0]}.{type(self._frame).__qualname__}"
+        return f"<.simpdm of a {kind}: fit_impute, fit, impute, plan, missing>"

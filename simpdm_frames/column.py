@@ -30,7 +30,7 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the values of a continuous column may lie: by its dtype, and by the habit of its values.
+    """Where the values of a continuous column may lie.
 
     Parameters
     ----------
@@ -38,9 +38,6 @@ class Grid:
         Distance of neighbouring values that the dtype can hold, counted from 0; 0 for any value.
     low, high
         Lowest and highest value that the dtype can hold.
-    whole
-        True where all observed values are whole numbers, as those of integers that became floats because
-        of their holes.
     days
         True where all observed dates are at midnight. A calendar has days of unequal length where clocks
         change, so it is the library that moves a fill to the nearest midnight of the column's own time
@@ -50,7 +47,6 @@ class Grid:
     step: float = 0.0
     low: float = -np.inf
     high: float = np.inf
-    whole: bool = False
     days: bool = False
 
 
@@ -78,6 +74,8 @@ class Column:
         In a word, what the values are: columns of one meaning can stand for each other.
     allowed
         The labels that the dtype can hold; None for any.
+    ordered
+        Whether the order of the levels is one that the dtype knows.
     holds
         The types of labels that the dtype can hold, ``object`` for any; None where they are numbers.
     """
@@ -93,6 +91,7 @@ class Column:
     meaning: str = "number"
     allowed: tuple[Hashable, ...] | None = None
     holds: frozenset[type] | None = None
+    ordered: bool = False
 
     @classmethod
     def opaque(cls, name: Hashable, dtype: str, missing: NDArray[np.bool_]) -> Column:

@@ -18,6 +18,7 @@ __all__ = [
     "HolesLeftError",
     "InfiniteValuesError",
     "MeaningDiffersError",
+    "NarrowColumnsWarning",
     "Place",
     "UnfilledColumnsError",
     "UnfilledColumnsWarning",
@@ -77,6 +78,10 @@ class UnfilledColumnsWarning(UserWarning):
 
 class UnseenLabelsWarning(UserWarning):
     """Some columns hold labels that were not there at the fit; they stay and count as unknown."""
+
+
+class NarrowColumnsWarning(UserWarning):
+    """The dtype of some columns rules out values that the model knows; fills are among the others."""
 
 
 class ExtraColumnsWarning(UserWarning):

@@ -5,14 +5,14 @@ read → encode → train.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from simpdm_frames import frames
-from simpdm_frames.codecs import Choices, TableCodec, mark_all
+from simpdm_frames.codecs import Choices, TableCodec, mark_all, refuse_impossible
 from simpdm_frames.column import Column
 from simpdm_frames.errors import FewRowsWarning, GpuUnavailableError, GpuUnavailableWarning, Place
 from simpdm_frames.imputer import Imputer, indicator_names, write
@@ -83,7 +83,7 @@ def fit(frame: Any, **options: Any) -> Imputer:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"x": [1.0, 2.0, None, 4.0] * 5, "y": ["a", "b", "a", None] * 5})
     >>> fit(frame, random_state=0, steps=20)
-    <Imputer of 0 numbers and 2 categories, 20 steps on cpu>
+    <Imputer of 2 columns, 20 steps on cpu>
     """
     wish = FitOptions.parse(options)
     place = Place.here()
@@ -116,6 +116,8 @@ class Learnt:
         """Read a frame, mark its holes, and learn scales and levels."""
         columns = frames.read(frame)
         choices = wish.choices.resolve([column.name for column in columns])
+        if isinstance(wish.choices.missing_values, Mapping):
+            refuse_impossible(columns, choices)
         columns = mark_all(columns, choices)
         return cls(columns, TableCodec.learn(columns, choices), choices)
 

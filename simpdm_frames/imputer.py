@@ -104,6 +104,7 @@ class Imputer:
         codec = self._codec
         codec.check(columns)
         notices.of_strange_labels(codec, columns, choices)
+        notices.of_narrow_columns(codec, columns)
         notices.refuse_holes(codec, columns, choices)
         notices.of_holes(codec, columns, choices)
         wanted = [
@@ -136,11 +137,8 @@ class Imputer:
         return {position: Filling.join(parts[columns[position].name]) for position in wanted}
 
     def __repr__(self) -> str:
-        layout, steps = self._codec.layout, len(self.loss_curve_)
-        return (
-            f"<Imputer of {layout.n_numbers} numbers and {layout.n_categories} categories, "
-            f"{steps} steps on {self.device_}>"
-        )
+        n_columns, steps = self._codec.layout.n_columns, len(self.loss_curve_)
+        return f"<Imputer of {n_columns} columns, {steps} steps on {self.device_}>"
 
 
 def impute(frame: FrameT, model: Imputer, **options: Any) -> FrameT:

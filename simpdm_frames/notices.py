@@ -9,6 +9,7 @@ from simpdm_frames.codecs import Choices, Role, TableCodec
 from simpdm_frames.column import Column
 from simpdm_frames.errors import (
     ExtraColumnsWarning,
+    NarrowColumnsWarning,
     Place,
     UnfilledColumnsError,
     UnfilledColumnsWarning,
@@ -37,7 +38,18 @@ class Notices:
         if extra:
             what = describe([(column.name, column.dtype) for column in extra])
             self._place.warn(
-                f"{what} were not there when the model was fit and are passed through", ExtraColumnsWarning
+                f"columns that were not there when the model was fit are passed through: {what}",
+                ExtraColumnsWarning,
+            )
+
+    def of_narrow_columns(self, codec: TableCodec, columns: Sequence[Column]) -> None:
+        """Name the columns whose dtype rules out some of the fills that the model would choose from."""
+        dtypes = {column.name: column.dtype for column in columns}
+        news = {name: lost for name, lost in codec.narrow(columns).items() if self._is_news("narrow", name)}
+        if news:
+            texts = [f"{describe([(name, dtypes[name])])} cannot hold {lost}" for name, lost in news.items()]
+            self._place.warn(
+                f"fills are among the values that the dtype can hold:{_lines(texts)}", NarrowColumnsWarning
             )
 
     def of_strange_labels(self, codec: TableCodec, columns: Sequence[Column], choices: Choices) -> None:
@@ -50,13 +62,14 @@ class Notices:
             found = {name: labels for name, labels in found.items() if self._is_news("strange", name)}
         if not found:
             return
-        what = "; ".join(
-            f"{describe([(name, dtypes[name])])}: {_some(labels)}" for name, labels in found.items()
+        what = _lines(
+            [f"{describe([(name, dtypes[name])])}: {_some(labels)}" for name, labels in found.items()]
         )
         if choices.unseen == "raise":
-            raise UnseenLabelsError(f"labels that were not there at the fit: {what}; fit again with them")
+            raise UnseenLabelsError(f"fit again with labels that were not there at the fit, such as{what}")
         self._place.warn(
-            f"labels that were not there at the fit stay and count as unknown: {what}", UnseenLabelsWarning
+            f"labels that were not there at the fit stay and count as unknown, such as{what}",
+            UnseenLabelsWarning,
         )
 
     def of_holes(self, codec: TableCodec, columns: Sequence[Column], choices: Choices) -> None:
@@ -67,14 +80,14 @@ class Notices:
             if getattr(choices, option) == "warn" and self._is_news("holes", name)
         ]
         if kept:
-            self._place.warn(f"holes are left in {'; '.join(kept)}", UnfilledColumnsWarning)
+            self._place.warn(f"holes are left in{_lines(kept)}", UnfilledColumnsWarning)
 
     def refuse_holes(self, codec: TableCodec, columns: Sequence[Column], choices: Choices) -> None:
         """Refuse columns that would keep holes, where the caller asked for it."""
         for option in ("on_empty", "on_unsupported"):
             texts = [text for _, text, kind in _left_with_holes(codec, columns) if kind == option]
             if texts and getattr(choices, option) == "raise":
-                raise UnfilledColumnsError(f"holes would be left in {'; '.join(texts)} ({option}='raise')")
+                raise UnfilledColumnsError(f"{option}='raise', and holes would be left in{_lines(texts)}")
 
     def _is_news(self, kind: str, name: Hashable) -> bool:
         with self._lock:
@@ -93,6 +106,11 @@ def _left_with_holes(codec: TableCodec, columns: Sequence[Column]) -> Iterator[t
         empty = treatment is not None and treatment.role is Role.EMPTY
         text = f"{describe([(column.name, column.dtype)])}: {why}"
         yield column.name, text, "on_empty" if empty else "on_unsupported"
+
+
+def _lines(texts: Sequence[str]) -> str:
+    """Put one thing on the same line, several on lines of their own."""
+    return f" {texts[0]}" if len(texts) == 1 else "".join(f"\n  {text}" for text in texts)
 
 
 def _some(labels: Sequence[Hashable]) -> str:

@@ -180,5 +180,7 @@ def _seed(random_state: Any) -> int:
     except TypeError:
         seed = -1
     if not 0 <= seed < 2**63:
-        raise ValueError(f"random_state must be None or from 0 to 2^63 - 1, got {random_state!r}")
+        raise ValueError(
+            f"random_state must be None or a whole number from 0 to 2^63 - 1, got {random_state!r}"
+        )
     return seed

@@ -21,6 +21,7 @@ from simpdm_frames.errors import (
     FewRowsWarning,
     InfiniteValuesError,
     MeaningDiffersError,
+    NarrowColumnsWarning,
     UnfilledColumnsError,
     UnfilledColumnsWarning,
     UnknownFrameError,
@@ -129,7 +130,7 @@ def test_a_column_of_holes_is_kept_and_named(library):
     assert done["empty"] == [None] * 40
     assert None not in done["ward"]
     for call in (simpdm_frames.fit, lambda *a, **k: library.cells(simpdm_frames.fit_impute(*a, **k))):
-        with pytest.raises(UnfilledColumnsError, match=r"'empty'.*on_empty='raise'"):
+        with pytest.raises(UnfilledColumnsError, match=r"on_empty='raise', .* 'empty'"):
             call(library.make(data), on_empty="raise", **QUICK)
 
 
@@ -253,7 +254,7 @@ def test_unsupported_columns_pass_and_are_named_if_they_have_holes(library):
     assert "'whole'" not in str(caught[0].message)
     assert [list(cell) for cell in done["whole"]] == lists
     assert done["holed"][0] is None
-    with pytest.raises(UnfilledColumnsError, match=r"'holed'.*on_unsupported='raise'"):
+    with pytest.raises(UnfilledColumnsError, match=r"on_unsupported='raise', .*'holed'"):
         fit_filled(library, data, on_unsupported="raise")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -275,9 +276,12 @@ def test_only_observed_labels_are_drawn_and_categories_stay():
 def test_a_category_that_lacks_a_label_gets_one_that_it_has():
     model = pd.DataFrame({"c": ["a", "b", "a"] * 10, "x": np.arange(30) / 7}).simpdm.fit(**QUICK)
     narrow = pd.DataFrame({"c": pd.Categorical(["b", None, None], ["b", "z"]), "x": [0.1, 0.2, 0.3]})
-    assert narrow.simpdm.impute(model)["c"].tolist() == ["b"] * 3
+    with pytest.warns(NarrowColumnsWarning, match=r"'c' \(category\) cannot hold 'a'"):
+        assert narrow.simpdm.impute(model, unseen="ignore")["c"].tolist() == ["b"] * 3
     stranger = pd.DataFrame({"c": pd.Categorical([None, None], ["z"]), "x": [0.1, 0.2]})
-    with pytest.warns(UnfilledColumnsWarning, match=r"'c' \(category\): its dtype cannot hold"):
+    with pytest.warns(
+        UnfilledColumnsWarning, match=r"'c' \(category\): its dtype can hold none of the values"
+    ):
         assert stranger.simpdm.impute(model)["c"].isna().all()
 
 
@@ -419,7 +423,7 @@ def test_numbers_that_count_or_name_rows_are_left():
     frame["x"] = np.arange(40) / 3
     frame.iloc[3, :2] = np.nan
     with pytest.warns(
-        UnfilledColumnsWarning, match=r"'row' .* row number.*'patient_id' .* identity"
+        UnfilledColumnsWarning, match=r"(?s)'row' .* row number.*'patient_id' .* identity"
     ) as caught:
         done = frame.simpdm.fit_impute(**QUICK)
     assert len(caught) == 1
@@ -433,7 +437,7 @@ def test_values_that_stand_for_a_hole_have_to_be_declared(library):
     plan = library.cells(simpdm_frames.plan(library.make(data)))
     hints = dict(zip(plan["column"], plan["hint"], strict=True))
     assert "'n/a'" in hints["ward"]
-    assert "-999.0" in hints["weight"]
+    assert "[-999]" in hints["weight"]
     assert hints["age"] in {"", None}
     kept = fit_filled(library, data)
     assert "n/a" in kept["ward"]
@@ -591,4 +595,4 @@ def test_messages_have_a_way_out():
         MODEL.impute(pd.DataFrame({"age": [1.0]}))
     with pytest.raises(MeaningDiffersError, match="convert them, or fit again"):
         MODEL.impute(LIBRARIES[0].make(DATA).astype({"age": str}))
-    assert re.match(r"<Imputer of \d numbers and \d categories, 8 steps on cpu>", repr(MODEL))
+    assert re.match(r"<Imputer of 5 columns, 8 steps on cpu>", repr(MODEL))

@@ -79,7 +79,7 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_columns_that_keep_holes_are_named_in_one_warning_at_the_callers_line(call):
-    with pytest.warns(UnfilledColumnsWarning, match=r"'empty' \(float64\).*'lists' \(object\)") as caught:
+    with pytest.warns(UnfilledColumnsWarning, match=r"(?s)'empty' \(float64\).*'lists' \(object\)") as caught:
         done = call(LEFT)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -130,7 +130,7 @@ def test_one_row_with_nothing_in_a_column_is_filled():
 
 
 def test_the_model_describes_itself():
-    assert repr(MODEL) == "<Imputer of 4 numbers and 3 categories, 20 steps on cpu>"
+    assert repr(MODEL) == "<Imputer of 7 columns, 20 steps on cpu>"
     assert len(MODEL.loss_curve_) == 20
     assert MODEL.device_ == "cpu"
 

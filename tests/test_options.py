@@ -67,7 +67,7 @@ def test_options_of_the_fit_are_refused_when_imputing():
         ("time_budget", "long", "time_budget must be"),
         ("max_rows", 1, "max_rows must be a whole number of at least 2, got 1"),
         ("max_rows", 2.5, "max_rows must be a whole number"),
-        ("random_state", -1, "random_state must be None or from 0"),
+        ("random_state", -1, "random_state must be None or a whole number"),
         ("on_empty", "shrug", "on_empty must be one of 'warn', 'raise', 'ignore', got 'shrug'"),
         ("on_unsupported", None, "on_unsupported must be one of"),
         ("unseen", True, "unseen must be one of"),
@@ -157,7 +157,11 @@ def test_labels_with_an_order_are_filled_with_labels(library):
     done = simpdm_frames.impute(frame, model)
     assert library.dtypes(done) == library.dtypes(frame)
     assert set(library.cells(done)["size"]) <= {"S", "M", "L"}
-    assert simpdm_frames.fit(frame, ordinal=["size"], **QUICK).schema_["size"].role is Role.ORDINAL
+    assert model.schema_["size"].why == "ordinal names it: S < M < L < XL"
+    with pytest.raises(
+        ValueError, match=r"'size' \(.*has no order of its own; give one, as in ordinal={'size'"
+    ):
+        simpdm_frames.fit(frame, ordinal=["size"], **QUICK)
 
 
 def test_an_ordered_category_is_ordered_as_it_says():

@@ -5,8 +5,8 @@ This room knows numpy alone: neither a frame library nor the engine.
 """
 
 from simpdm_frames.codecs.choices import Choices
-from simpdm_frames.codecs.holes import hint, mark, mark_all
+from simpdm_frames.codecs.holes import hint, mark, mark_all, refuse_impossible
 from simpdm_frames.codecs.policy import Role, Treatment
 from simpdm_frames.codecs.table import TableCodec
 
-__all__ = ["Choices", "Role", "TableCodec", "Treatment", "hint", "mark", "mark_all"]
+__all__ = ["Choices", "Role", "TableCodec", "Treatment", "hint", "mark", "mark_all", "refuse_impossible"]

@@ -107,6 +107,8 @@ def _names(given: Any, names: Collection[Hashable]) -> tuple[Hashable, ...]:
     """Take one name or several; a tuple can be a name itself, as in a MultiIndex."""
     if given is None:
         return ()
+    if isinstance(given, Mapping):
+        raise TypeError(f"expected names of columns, got {given!r}; list the names alone")
     if isinstance(given, str) or (isinstance(given, Hashable) and given in names):
         return (given,)
     return tuple(given) if isinstance(given, Iterable) else (given,)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simpdm_frames.codecs.habit import habit
 from simpdm_frames.codecs.instants import number_of
 from simpdm_frames.column import Column, Filling, Grid
 from simpdm_frames.errors import describe
@@ -58,7 +59,7 @@ class ContinuousCodec:
         lowest, highest = seen.min(), seen.max()
         origin = math.floor(int(lowest) * unit) if unit else 0
         low, high = (float(int(end) * unit - origin) if unit else float(end) for end in (lowest, highest))
-        step = max(grid.step, float(grid.whole))
+        step = habit(column)
         floor, ceiling = (low, high) if bounds is None else _bounds(column, bounds, origin, step)
         return cls(column.dtype, column.meaning, origin, step, grid.days, low, high, floor, ceiling)
 
@@ -79,11 +80,20 @@ class ContinuousCodec:
         values = (scaled.astype(np.float64) * self._half + self._centre).clip(self.floor, self.ceiling)
         if step:
             low, high, ahead = _inside(self.floor, self.ceiling, step, self.origin)
-            values = np.round((values + ahead) / step) * step - ahead
+            values = _on_grid(values + ahead, step) - ahead
             if low <= high:  # else no point of the grid lies inside, and the nearest one has to do
                 values = values.clip(low, high)
         limits = Grid(step, self.origin + self.floor, self.origin + self.ceiling, days=self.days)
         return Filling(rows, values, self.origin, grid=limits, meaning=self.meaning)
+
+    def reaches(self, grid: Grid) -> bool:
+        """Tell whether a dtype can hold some of the fills."""
+        return self.origin + self.floor <= grid.high and self.origin + self.ceiling >= grid.low
+
+    def fits(self, grid: Grid) -> bool:
+        """Tell whether a dtype can hold all of the fills, bounds that were left open apart."""
+        low, high = max(self.floor, self.low), min(self.ceiling, self.high)
+        return grid.low <= self.origin + low and self.origin + high <= grid.high
 
     @property
     def _centre(self) -> float:
@@ -104,6 +114,13 @@ def _inside(low: float, high: float, step: float, origin: int) -> tuple[float, f
         high if math.isinf(high) else last * step - ahead,
         ahead,
     )
+
+
+def _on_grid(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Round to multiples of a step; 0.3 is three tenths to everyone but a computer that multiplies."""
+    digits = -round(math.log10(step))
+    decimal = step < 1 and math.isclose(step, 10.0**-digits)
+    return np.round(values, digits) if decimal else np.round(values / step) * step
 
 
 def _near(ratio: float) -> float:

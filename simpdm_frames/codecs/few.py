@@ -24,7 +24,7 @@ class FewCodec:
     --------
     >>> from simpdm_frames.column import Grid
     >>> cylinders = Column("cylinders", "Int8", Kind.CONTINUOUS, np.array([False, False, False, True]),
-    ...                    np.array([4, 6, 8, 0]), unit=1, grid=Grid(1.0, whole=True))
+    ...                    np.array([4, 6, 8, 0]), unit=1, grid=Grid(1.0))
     >>> codec = FewCodec.learn(cylinders)
     >>> codec.levels
     (4, 6, 8)

@@ -19,7 +19,9 @@ from simpdm_frames.errors import InfiniteValuesError, describe
 
 __all__ = ["hint", "mark", "mark_all"]
 
-_WORDS = re.compile(r"(?i)\s*(|n/?a|nan|null|none|nil|missing|unknown|\?|-+|\.|#n/a)\s*")
+_WORDS = re.compile(r"(?i)\s*(|n/?a|nan|null|none|nil|missing|unknown|\?|-+|\.|#n/a|-?9{2,5})\s*")
+_NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
+_DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}|\s*\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 _FLOATS: tuple[type[np.floating[Any]], ...] = (np.float16, np.float32)
 _FAR = 3.0  # a code that stands for a hole lies farther out than this many spreads of the others
@@ -52,6 +54,26 @@ def mark_all(columns: Iterable[Column], choices: Choices, passed: Collection[Has
     return marked
 
 
+def refuse_impossible(columns: Iterable[Column], choices: Choices) -> None:
+    """Refuse values that were declared for a column by name and can never stand in it."""
+    for column in columns:
+        for value in choices.missing_values.get(column.name, ()):
+            if not _can_occur(column, value):
+                raise TypeError(
+                    f"missing_values of {describe([(column.name, column.dtype)])} must be of its own kind, "
+                    f"a {column.meaning}; got {value!r}"
+                )
+
+
+def _can_occur(column: Column, value: Any) -> bool:
+    if column.kind is Kind.CONTINUOUS:
+        return number_of(value, column.meaning) is not None
+    kinds = {type(label) for label in column.levels}
+    plain = value.item() if isinstance(value, np.generic) else value
+    alike = {int, float} & kinds and type(plain) in {int, float}
+    return column.kind is not Kind.DISCRETE or not kinds or type(plain) in kinds or bool(alike)
+
+
 def mark(column: Column, choices: Choices, sentinels: Sequence[Any] = ()) -> Column:
     """Mark as missing what stands for a hole in one column."""
     if column.kind is Kind.DISCRETE:
@@ -81,24 +103,38 @@ def _equal(column: Column, number: Fraction) -> NDArray[np.bool_]:
 
 
 def hint(column: Column) -> str:
-    """Point at observed values that often stand for a hole."""
+    """Point at what often stands for something else: for a hole, for a number, for a date, for an order."""
     if column.kind is Kind.DISCRETE:
-        words = [label for label in column.levels if isinstance(label, str) and _WORDS.fullmatch(label)]
-        return f"declare {words!r} in missing_values if they mean a hole" if words else ""
+        return _hint_of_labels(column)
     if column.kind is not Kind.CONTINUOUS or column.meaning != "number":
         return ""
     seen = column.rows(column.known).numbers(0)
-    codes = [code for code in _CODES if _stands_out(seen, code)]
+    codes = [int(code) for code in _CODES if _stands_out(seen, code)]
     return f"declare {codes!r} in missing_values if they mean a hole" if codes else ""
 
 
+def _hint_of_labels(column: Column) -> str:
+    words = [label for label in column.levels if isinstance(label, str)]
+    holes = [word for word in words if _WORDS.fullmatch(word)]
+    rest = [word for word in words if word not in holes][:1000]
+    hints = [f"declare {holes!r} in missing_values if they mean a hole"] if holes else []
+    if len(rest) > 2 and all(_NUMBER.fullmatch(word) for word in rest):
+        hints.append("its labels look like numbers; convert it if they are")
+    if len(rest) > 2 and all(_DATE.match(word) for word in rest):
+        hints.append("its labels look like dates; convert it if they are")
+    if column.ordered:
+        hints.append("name it in ordinal to use its order")
+    return "; ".join(hints)
+
+
 def _stands_out(seen: NDArray[np.floating[Any]], code: float) -> bool:
+    """Tell whether a value lies far from all others, or at their end and much more often than they do."""
     others = seen[seen != code]
     if len(others) == len(seen) or len(others) < 2:
         return False
-    low, high = others.min(), others.max()
-    gap = max(low - code, code - high)
-    return bool(gap > _FAR * others.std() and gap > 0)
+    gap = max(others.min() - code, code - others.max())
+    often = len(seen) - len(others) > max(2, 3 * len(others) / len(np.unique(others)))
+    return bool(gap > 0 and (gap > _FAR * others.std() or (often and gap > others.std())))
 
 
 def _without_labels(column: Column, sentinels: Sequence[Any]) -> Column:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.few import distinct
+from simpdm_frames.codecs.habit import is_whole
 from simpdm_frames.column import Column, Kind
 from simpdm_frames.errors import describe
 
@@ -30,6 +31,7 @@ class Role(enum.Enum):
     FEW = "number with few values"
     ORDINAL = "ordered labels"
     LABELS = "labels"
+    IDENTITY = "left: text or identity"
     UNSUPPORTED = "left: unsupported"
     EMPTY = "left: empty"
     IGNORED = "ignored"
@@ -54,6 +56,8 @@ class Treatment:
         Whether its holes are filled.
     holes
         Whether it had holes at the fit.
+    by_choice
+        Whether the caller chose to leave it.
     """
 
     name: Hashable
@@ -62,6 +66,7 @@ class Treatment:
     why: str
     fill: bool
     holes: bool
+    by_choice: bool = False
 
     @property
     def modelled(self) -> bool:
@@ -76,7 +81,9 @@ def decide(column: Column, choices: Choices) -> Treatment:
     modelled = role in _MODELLED
     if modelled and not wanted:
         why += "; not filled, as columns does not name it"
-    return Treatment(column.name, column.dtype, role, why, modelled and wanted, bool(column.missing.any()))
+    left_by_choice = role is Role.IGNORED or not wanted
+    holes = bool(column.missing.any())
+    return Treatment(column.name, column.dtype, role, why, modelled and wanted, holes, left_by_choice)
 
 
 def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
@@ -89,28 +96,40 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
     if column.name in choices.categorical:
         return Role.LABELS, "categorical names it"
     if column.name in choices.ordinal:
-        number = column.kind is Kind.CONTINUOUS
-        if number and choices.ordinal[column.name] is not None:
-            raise ValueError(
-                f"ordinal gives an order to {describe([(column.name, column.dtype)])}, whose values are "
-                f"{column.meaning}s and have one; list its name alone"
-            )
-        return (Role.NUMBER if number else Role.ORDINAL), "ordinal names it"
+        return _ordinal(column, choices.ordinal[column.name])
     named = choices.columns is not None and column.name in choices.columns
     reason = "" if named else _identity(column)
     if reason:
-        return Role.UNSUPPORTED, f"{reason}; name it in columns or categorical to fill it all the same"
+        return Role.IDENTITY, f"{reason}; name it in columns or categorical to fill it all the same"
     if column.kind is Kind.DISCRETE:
-        return Role.LABELS, f"its values are {column.meaning}s, {len(column.levels)} different ones"
+        return Role.LABELS, f"{_plural(column.meaning)}, {_count(len(column.levels))}"
     n_values = _few_values(column)
     if n_values and column.name not in choices.bounds:
-        return Role.FEW, f"whole numbers, {n_values} different ones; name it in ordinal for a plain number"
-    return Role.NUMBER, f"its values are {column.meaning}s"
+        return Role.FEW, f"whole numbers, {_count(n_values)}; name it in ordinal for a plain number"
+    return Role.NUMBER, _plural(column.meaning)
+
+
+def _ordinal(column: Column, order: Sequence[Hashable] | None) -> tuple[Role, str]:
+    """Take numbers as they are, and labels in an order that has to come from somewhere."""
+    what = describe([(column.name, column.dtype)])
+    if column.kind is Kind.CONTINUOUS:
+        if order is not None:
+            raise ValueError(
+                f"ordinal gives an order to {what}, whose values are {_plural(column.meaning)} and have one; "
+                "list its name alone"
+            )
+        return Role.NUMBER, "ordinal names it"
+    if order is None and not column.ordered:
+        raise ValueError(
+            f"{what} has no order of its own; "
+            f"give one, as in ordinal={{{column.name!r}: [lowest, …, highest]}}"
+        )
+    return Role.ORDINAL, f"ordinal names it: {' < '.join(map(str, order or column.levels))}"
 
 
 def _few_values(column: Column) -> int:
     """Count the values of a column of whole numbers that has few of them; 0 for any other."""
-    if column.meaning != "number" or not column.grid.whole or _span(column) >= 2**53:
+    if not is_whole(column) or _span(column) >= 2**53:
         return 0
     n_values = distinct(column, _FEW)
     repeats = _REPEATS * n_values <= np.count_nonzero(column.known)
@@ -133,7 +152,7 @@ def _identity(column: Column) -> str:
         if n_levels > _SOME and 2 * n_levels > n_seen:
             return f"it looks like text or an identity: {n_levels} labels in {n_seen} cells"
         return ""
-    if not (column.meaning == "number" and column.grid.whole) or n_seen <= _SOME:
+    if n_seen <= _SOME or not is_whole(column):
         return ""
     if _counts_rows(column.rows(slice(1000))) and _counts_rows(column):
         return "it looks like a row number: it counts the rows"
@@ -146,3 +165,13 @@ def _counts_rows(column: Column) -> bool:
     """Tell whether each number is that of its row, counted from 0 or 1; true of a column of holes."""
     offsets = (column.numbers(0) - np.arange(len(column)))[column.known]
     return not len(offsets) or bool((offsets == offsets[0]).all() and offsets[0] in {0, 1})
+
+
+def _plural(meaning: str) -> str:
+    """Say what several values are: dates with time zone, times of day."""
+    first, _, rest = meaning.partition(" ")
+    return f"{meaning}s" if meaning == "truth value" else f"{first}s {rest}".strip()
+
+
+def _count(number: int) -> str:
+    return "all the same" if number == 1 else f"{number} different ones"

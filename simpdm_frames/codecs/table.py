@@ -86,10 +86,7 @@ class TableCodec:
 
     def by_choice(self, name: Hashable) -> bool:
         """Tell whether the caller chose to leave a column as it is."""
-        treatment = self.plan.get(name)
-        return treatment is not None and (
-            treatment.role is Role.IGNORED or (treatment.modelled and not treatment.fill)
-        )
+        return name in self.plan and self.plan[name].by_choice
 
     def strangers(self, columns: Sequence[Column]) -> dict[Hashable, list[Hashable]]:
         """List the labels that were not there at the fit, by column."""
@@ -103,6 +100,27 @@ class TableCodec:
                     found[column.name] = strange
         return found
 
+    def narrow(self, columns: Sequence[Column]) -> dict[Hashable, str]:
+        """Say of columns with holes which fills their dtype rules out; those that are left apart."""
+        found: dict[Hashable, str] = {}
+        for column in columns:
+            codec = self.codecs.get(column.name)
+            if (
+                codec is None
+                or column.kind is Kind.BLANK
+                or not column.missing.any()
+                or self.why_left(column)
+            ):
+                continue
+            if isinstance(codec, ContinuousCodec):
+                lost = "" if codec.fits(column.grid) else "some of the numbers that the model knows"
+            else:
+                rest = np.flatnonzero(~may_hold(column, codec.levels)).tolist()
+                lost = ", ".join(repr(codec.levels[place]) for place in rest[:5])
+            if lost:
+                found[column.name] = lost
+        return found
+
     def check(self, columns: Sequence[Column], *, by_dtype: bool = False) -> None:
         """Refuse a frame that lacks columns, or whose columns mean something else than at the fit.
 
@@ -112,9 +130,12 @@ class TableCodec:
         codecs = self.codecs
         lost = [(name, codec.dtype) for name, codec in codecs.items() if name not in by_name]
         if lost:
+            extra = {str(name).casefold(): name for name in by_name if name not in self.plan}
+            meant = [(name, extra[str(name).casefold()]) for name, _ in lost if str(name).casefold() in extra]
+            hint = "".join(f"; is {other!r} meant to be {name!r}?" for name, other in meant)
             raise ColumnsDifferError(
                 f"the frame lacks columns that the model needs: {describe(lost)}; add them, with holes if "
-                "nothing is known, or fit a model without them"
+                f"nothing is known, or fit a model without them{hint}"
             )
         changed = [
             f"{name!r} was a {codec.meaning} ({codec.dtype}), now it is {_what(by_name[name])}"
@@ -192,11 +213,17 @@ def _why_unable(column: Column, codec: NumberCodec | LevelCodec) -> str:
         suits = _holds_anything(column) and codec.meaning in _OBJECTS
     else:
         suits = _can_stand_for(column, codec)
-    if suits and not isinstance(codec, ContinuousCodec):
-        suits = bool(may_hold(column, codec.levels).any())
-    if suits:
-        return ""
-    return f"its dtype cannot hold a {codec.meaning} that the model knows; convert it to {codec.dtype}"
+    if not suits:
+        return f"its dtype cannot hold a {codec.meaning} that the model knows; convert it to {codec.dtype}"
+    if isinstance(codec, ContinuousCodec):
+        held = codec.reaches(column.grid)
+    else:
+        held = bool(may_hold(column, codec.levels).any())
+    return (
+        ""
+        if held
+        else "its dtype can hold none of the values that the model knows; convert it to a wider one"
+    )
 
 
 def _holds_anything(column: Column) -> bool:

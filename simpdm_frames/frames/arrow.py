@@ -131,6 +131,7 @@ def _label_column(name: Hashable, dtype: str, array: Any) -> Column:
         levels=tuple(labels[code] for code in sequence),
         meaning=meaning,
         holds=frozenset({held}),
+        ordered=bool(order),
     )
 
 

@@ -28,7 +28,7 @@ def decimal_column(
 ) -> Column:
     """Make a column from the observed decimals, given in units of their last digit."""
     most = np.inf if precision is None else float(10 ** (precision - scale))
-    grid = Grid(10.0**-scale, -most, most, whole=scale <= 0)
+    grid = Grid(10.0**-scale, -most, most)
     seen = np.empty(len(digits), dtype=object)
     seen[:] = digits
     unit = Fraction(10) ** -scale

@@ -50,7 +50,7 @@ def whole_column(
     meaning: str = "number",
 ) -> Column:
     """Make a column of whole numbers from its observed cells."""
-    grid = Grid(1.0, float(bounds[0]), float(bounds[1]), whole=True)
+    grid = Grid(1.0, float(bounds[0]), float(bounds[1]))
     return Column(name, dtype, Kind.CONTINUOUS, missing, spread(seen, missing), 1, grid, meaning=meaning)
 
 
@@ -73,10 +73,8 @@ def time_column(
 def real_column(
     name: Hashable, dtype: str, values: NDArray[np.float64], missing: NDArray[np.bool_], bound: float
 ) -> Column:
-    """Make a column of floats; whole ones are integers that became floats because of their holes."""
-    few = values[:1000]  # a look at some rows saves the rest
-    whole = (_are_whole(few) or not np.isfinite(few).any()) and _are_whole(values)
-    return Column(name, dtype, Kind.CONTINUOUS, missing, values, grid=Grid(0.0, -bound, bound, whole=whole))
+    """Make a column of floats."""
+    return Column(name, dtype, Kind.CONTINUOUS, missing, values, grid=Grid(0.0, -bound, bound))
 
 
 def meaning_of(labels: Sequence[Hashable]) -> str:
@@ -146,9 +144,3 @@ def to_midnight(
 def _clip(number: int, low: int | None, high: int | None) -> int:
     number = number if low is None else max(number, low)
     return number if high is None else min(number, high)
-
-
-def _are_whole(values: NDArray[np.float64]) -> bool:
-    """Tell whether there are finite values and all of them are whole."""
-    finite = np.isfinite(values)
-    return bool(finite.any() and ((values == np.rint(values)) | ~finite).all())

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from simpdm_frames.column import Column, Filling, Grid, Kind
+from simpdm_frames.column import Column, Filling, Kind
 from simpdm_frames.frames.decimals import decimal_column, fill_decimals, to_digits
 from simpdm_frames.frames.exact import DAY, fill_whole, meaning_of, plain, real_column, spread, time_column
 
@@ -115,8 +115,8 @@ def read_objects(name: Hashable, dtype: str, cells: NDArray[Any], missing: NDArr
         return Column(name, dtype, Kind.BLANK, missing, holds=_ANYTHING)
     if what == "integer":
         whole = np.array([*map(int, seen), None], dtype=object)[:-1]
-        grid = Grid(whole=True)  # by habit: objects can be floats just as well
-        return Column(name, dtype, Kind.CONTINUOUS, missing, spread(whole, missing), 1, grid, holds=_ANYTHING)
+        # Without a grid: what stands there could be a float just as well.
+        return Column(name, dtype, Kind.CONTINUOUS, missing, spread(whole, missing), 1, holds=_ANYTHING)
     if what in {"floating", "mixed-integer-float"}:
         values = np.full(len(missing), np.nan)
         values[~missing] = seen.astype(np.float64)

@@ -139,6 +139,7 @@ def _category_column(name: Hashable, series: Any, missing: NDArray[np.bool_]) ->
         levels=tuple(labels[code] for code in order),
         meaning=meaning_of(labels),
         allowed=tuple(labels),
+        ordered=bool(series.cat.ordered),
     )
 
 

@@ -122,6 +122,7 @@ def _label_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
         meaning="label",
         allowed=None if enum is None else tuple(enum.categories.to_list()),
         holds=frozenset({str}),
+        ordered=enum is not None,
     )
 
 

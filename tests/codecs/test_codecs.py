@@ -12,6 +12,7 @@ from simpdm_frames.codecs import Choices, TableCodec, hint, mark, mark_all
 from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.discrete import DiscreteCodec
 from simpdm_frames.codecs.few import FewCodec
+from simpdm_frames.codecs.habit import habit
 from simpdm_frames.codecs.instants import number_of
 from simpdm_frames.codecs.ordinal import OrdinalCodec
 from simpdm_frames.column import Column, Grid, Kind
@@ -29,7 +30,7 @@ def whole(values, **rest):
     values = np.array(values, dtype=object)
     missing = np.array([value is None for value in values])
     steps = np.where(missing, 0, values)
-    rest = {"unit": 1, "grid": Grid(1.0, whole=True), **rest}
+    rest = {"unit": 1, "grid": Grid(1.0), **rest}
     return Column("x", "Int64", Kind.CONTINUOUS, missing, steps, **rest)
 
 
@@ -87,8 +88,8 @@ def test_fills_lie_on_the_coarser_grid_of_fit_and_dtype():
     assert (into_real.origin + into_real.values).tolist() == [2006, 2010]
     real = ContinuousCodec.learn(number([0.5, 9.5]))
     assert (real.decode(whole([3]), rows, estimates).values).tolist() == [6, 9]
-    assert real.decode(number([3.0, 4.0], grid=Grid(whole=True)), rows, estimates).values.tolist() == [
-        5.585,
+    assert real.decode(number([3.0, 4.0]), rows, estimates).values.tolist() == [
+        5.6,
         9.5,
     ]
 
@@ -154,7 +155,7 @@ def test_a_table_encodes_and_decodes_by_name():
     assert fillings["y"].values.tolist() == [1]
     assert fillings["y"].levels == ("p", "q")
     assert fillings["x"].rows.tolist() == [1]
-    assert fillings["x"].values.tolist() == [2.5]
+    assert fillings["x"].values.tolist() == [2.0]  # on the grid of whole numbers
 
 
 def test_too_many_levels_are_left():
@@ -198,12 +199,12 @@ def test_infinite_values_are_refused_by_column():
 def test_what_is_no_hole_and_no_number_is_unknown():
     kept = mark(number([1.0, np.nan, 3.0], missing=[False] * 3), Choices(nan_is_missing=False))
     assert not kept.missing.any()
-    for codec in (ContinuousCodec.learn(kept), FewCodec.learn(replace(kept, grid=Grid(1.0, whole=True)))):
+    for codec in (ContinuousCodec.learn(kept), FewCodec.learn(replace(kept, grid=Grid(1.0)))):
         assert codec.encode(kept)[1].tolist() == [False, True, False]
 
 
 def test_few_numbers_are_filled_by_their_expectation():
-    column = number([4.0, 6.0, 8.0, np.nan], grid=Grid(1.0, whole=True))
+    column = number([4.0, 6.0, 8.0, np.nan], grid=Grid(1.0))
     codec = FewCodec.learn(column)
     rows = np.array([3])
     likely = codec.decode(column, rows, np.array([[0.45, 0.1, 0.45]]))
@@ -259,16 +260,42 @@ def test_ranks_are_one_number():
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        ([1.0, 2.0, 3.0, -999.0], [-999.0]),
+        ([50_000.5 + k * 311 for k in range(90)] + [-999.0] * 5, [-999]),
+        ([1.0, 2.0, 3.0, -999.0], [-999]),
         ([-999.0, -998.0, -1000.0], []),
         ([97.0, 98.0, 99.0], []),
-        ([0.0, 1.0, 99.0], [99.0]),
+        ([0.0, 1.0, 99.0], [99]),
     ],
 )
 def test_codes_that_stand_out_are_hinted_at(cells, expected):
     assert hint(number(cells)) == (
         f"declare {expected!r} in missing_values if they mean a hole" if expected else ""
     )
+
+
+@pytest.mark.parametrize(
+    ("cells", "step"),
+    [
+        ([1.0, np.nan, 3.0], 1.0),
+        ([1.5, 2.0], 0.1),
+        ([9.99, 5.0], 0.01),
+        ([1 / 3, 2.0], 0.0),
+        ([np.nan], 0.0),
+        ([np.nan] * 2000 + [4.0], 1.0),
+        ([*range(2000), 0.5], 0.1),
+    ],
+)
+def test_values_have_habits(cells, step):
+    assert habit(number(cells)) == step
+
+
+@pytest.mark.parametrize(("ticks", "step"), [([0, 7200], 3600), ([60, 7200], 60), ([61, 7200], 1)])
+def test_times_have_habits(ticks, step):
+    column = whole(ticks, unit=10**9, grid=Grid(1e9), meaning="date")
+    assert habit(column) == step * 10**9
+    codec = ContinuousCodec.learn(column)
+    filling = codec.decode(column, np.arange(3), np.array([-0.7, 0.123, 0.9]))
+    assert not (filling.values + filling.origin).astype(np.int64).__mod__(step * 10**9).any()
 
 
 def test_words_that_often_mean_a_hole_are_hinted_at():

@@ -36,18 +36,6 @@ def in_all(values, pandas, polars, arrow):
     yield pd.Series(pd.array(pa.array(values, arrow), dtype=pd.ArrowDtype(arrow)))
 
 
-def test_whole_number_floats_lie_on_a_grid_of_whole_numbers():
-    for series in in_all([1.0, None, 3.0], "float64", pl.Float64, pa.float64()):
-        assert one(series).grid.whole
-        assert one(series).grid.step == 0
-    for series in in_all([1.5, None, 3.0], "float64", pl.Float64, pa.float64()):
-        assert not one(series).grid.whole
-    rare = np.arange(3000.0)
-    rare[2999] += 0.5
-    assert not one(pd.Series(rare)).grid.whole
-    assert one(pd.Series([*[None] * 2000, 1.0])).grid.whole
-
-
 @pytest.mark.parametrize("zone", [None, "Europe/Vienna"])
 def test_dates_at_midnight_are_told_by_their_own_clock(zone):
     for stamps, midnight in ((days, True), (hours, False)):

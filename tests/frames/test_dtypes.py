@@ -20,6 +20,7 @@ from dtypes import (
 
 import simpdm_frames
 from simpdm_frames import frames
+from simpdm_frames.codecs.habit import habit
 from simpdm_frames.codecs.labels import as_labels
 from simpdm_frames.column import Filling, Grid, Kind
 from simpdm_frames.errors import UnfilledColumnsWarning
@@ -39,7 +40,7 @@ def truth(complete, column):
     if complete.kind is Kind.DISCRETE:
         return Filling(np.flatnonzero(HOLES), complete.values[HOLES], levels=complete.levels)
     origin = math.floor(int(min(complete.values)) * complete.unit)
-    grid = Grid(max(column.grid.step, float(column.grid.whole)), days=column.grid.days)
+    grid = Grid(habit(complete), days=column.grid.days)
     return Filling(
         np.flatnonzero(HOLES), complete.numbers(origin)[HOLES], origin, grid=grid, meaning=column.meaning
     )
