@@ -39,9 +39,8 @@ class Grid:
     low, high
         Lowest and highest value that the dtype can hold.
     days
-        True where all observed dates are at midnight. A calendar has days of unequal length where clocks
-        change, so it is the library that moves a fill to the nearest midnight of the column's own time
-        zone.
+        True where all observed dates are at midnight of their time zone. Its days are of unequal length
+        where clocks change, so it is the library that moves a fill to the nearest midnight.
     """
 
     step: float = 0.0
@@ -61,7 +60,7 @@ class Column:
     missing
         True where there is a hole.
     values
-        CONTINUOUS: float64, or whole numbers of a ``unit``, in 64 bits or as Python's integers. DISCRETE:
+        CONTINUOUS: float64, or whole numbers of a ``unit``, numpy's or Python's integers. DISCRETE:
         int64 positions in ``levels``. BLANK and OPAQUE: empty. Cells under a hole hold anything.
     unit
         What a whole number counts: 1 for integers, nanoseconds for dates and durations, the last digit
@@ -74,10 +73,12 @@ class Column:
         In a word, what the values are: columns of one meaning can stand for each other.
     allowed
         The labels that the dtype can hold; None for any.
+    cell
+        What Python's objects are, in a column of them that are numbers or time.
     ordered
         Whether the order of the levels is one that the dtype knows.
     holds
-        The types of labels that the dtype can hold, ``object`` for any; None where they are numbers.
+        The types of labels that the dtype can hold, ``object`` for any; None where that is said otherwise.
     """
 
     name: Hashable
@@ -92,6 +93,7 @@ class Column:
     allowed: tuple[Hashable, ...] | None = None
     holds: frozenset[type] | None = None
     ordered: bool = False
+    cell: type | None = None
 
     @classmethod
     def opaque(cls, name: Hashable, dtype: str, missing: NDArray[np.bool_]) -> Column:
@@ -134,8 +136,10 @@ class Filling:
     values
         Numbers: float64 relative to ``origin``, on the grid. Labels: int64 positions in ``levels``, which
         may be numbers too.
-    grid
-        Where the numbers lie; its bounds are those that the fills have to keep.
+    low, high
+        What numbers have to keep, exactly; None for no bound.
+    grid, cell
+        Of the column at the fit.
     """
 
     rows: NDArray[np.int64]
@@ -144,6 +148,9 @@ class Filling:
     levels: tuple[Hashable, ...] = ()
     grid: Grid = field(default_factory=Grid)
     meaning: str = "number"
+    low: Fraction | float | None = None
+    high: Fraction | float | None = None
+    cell: type | None = None
 
     def at(self, rows: NDArray[np.int64]) -> Filling:
         """Put a filling for some rows of a column into the column itself."""

@@ -75,12 +75,13 @@ def test_decimals_as_labels_do_not_depend_on_the_rows_beside_them():
     cents = [Decimal("0.37"), Decimal("1.14"), Decimal("1.01")] * 10
     frame = pl.DataFrame({"c": pl.Series(cents, dtype=pl.Decimal(10, 2)), "y": Y[:30]})
     model = frame.simpdm.fit(categorical="c", **QUICK)
+    fills = set()
     for beside in cents[:3]:
         row = pl.DataFrame(
             {"c": pl.Series([cents[1], beside], dtype=pl.Decimal(10, 2)), "y": [None, 0.1]},
             schema_overrides={"y": pl.Float64},
         )
-        fills = {model.impute(row)["y"][0]}
+        fills.add(model.impute(row)["y"][0])
     assert len(fills) == 1
     assert set(frame.with_columns(c=pl.when(pl.col("y") > 0).then("c")).simpdm.impute(model)["c"]) <= set(
         cents
@@ -93,6 +94,94 @@ def test_the_whole_range_of_128_bits():
     done = frame.simpdm.fit_impute(ordinal="x", **QUICK)["x"]
     assert done.null_count() == 0
     assert done.to_list()[:3] == [low, high, 0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([0, 2**53 + 3, 5], dtype="Int64"),
+        pd.Series([0, 2**64 - 1, 5], dtype="UInt64"),
+        pd.Series(pd.to_datetime([0, 10**18 + 77, 5])),
+        pd.Series([Decimal(1) / 3, Decimal(10**16) + Decimal("0.01"), Decimal(7)], dtype=object),
+        pd.Series([Decimal("0.12345678901234567890")] * 3, dtype=object),
+        pd.Series([0.0, 0.1, 0.07], dtype="float32"),
+        pd.Series([0.1, 0.3, 0.7], dtype="float16"),
+        pd.Series([1e-300, 3e-300, 2e-300]),
+        pd.Series([-1e308, 1e308, 0.5]),
+    ],
+    ids=lambda column: f"{column.dtype} {column[1]}",
+)
+@pytest.mark.parametrize("answer", [-50.0, 50.0])
+def test_no_answer_leaves_the_observed_range(column, answer, monkeypatch):
+    cells = pd.concat([column] * 8, ignore_index=True)
+    frame = pd.DataFrame({"x": cells, "y": Y[:24]})
+    model = frame.simpdm.fit(columns=["x", "y"], ordinal=["x"], **QUICK)
+    monkeypatch.setattr(model._engine, "impute", answers(answer))
+    done = model.impute(frame.assign(x=cells.mask(np.arange(24) % 2 == 0)))["x"]
+    assert min(column) <= min(done)
+    assert max(done) <= max(column)
+    assert (max(done) if answer > 0 else min(done)) == (max(column) if answer > 0 else min(column))
+
+
+def test_bounds_hold_in_narrow_floats(monkeypatch):
+    frame = pd.DataFrame({"x": pd.Series([0.01, 0.5, None] * 10, dtype="float32"), "y": Y[:30]})
+    model = frame.simpdm.fit(bounds={"x": (0, 0.1)}, **QUICK)
+    monkeypatch.setattr(model._engine, "impute", answers(50.0))
+    assert float(model.impute(frame)["x"][2]) <= 0.1
+
+
+def test_many_categories_are_no_reason_to_wait():
+    labels = [f"c{k}" for k in range(50_000)]
+    codes = np.arange(400) % 150 + 49_000
+    frame = pd.DataFrame({"x": pd.Categorical.from_codes(codes, labels), "y": np.resize(Y, 400)})
+    holed = frame.assign(x=frame["x"].mask(np.arange(400) % 7 == 0))
+    done = holed.simpdm.impute(frame.simpdm.fit(columns=["x"], **QUICK))
+    assert done["x"].dtype == frame["x"].dtype
+    assert set(done["x"]) <= set(frame["x"])
+
+
+def test_dates_of_numpy_beyond_nanoseconds_are_understood():
+    days = pd.Series(pd.to_datetime(["2400-01-01", "2450-06-01", "9999-12-31"] * 10)).dt.as_unit("us")
+    done = fill(
+        days, missing_values=np.datetime64("9999-12-31"), bounds={"x": (None, np.datetime64("2500-01-01"))}
+    )
+    assert done.between(
+        pd.Timestamp("1900-01-01").as_unit("us"), pd.Timestamp("2500-01-01").as_unit("us")
+    ).all()
+    assert (done == done.dt.normalize()).all()
+
+
+def test_one_shot_iterators_are_good_for_all_columns():
+    frame = pl.DataFrame({"a": [1.5, None] * 10, "y": Y[:20]})
+    kept = frame.lazy().simpdm.fit_impute(ignore=(name for name in ["a"]), **QUICK).collect()
+    assert kept["a"].null_count() == 10
+    words = pd.DataFrame({"a": ["x", "?"] * 10, "b": ["z", "?"] * 10})
+    assert not words.simpdm.fit_impute(missing_values=iter(["?"]), **QUICK).eq("?").any(axis=None)
+
+
+def test_a_column_that_became_something_else_is_refused():
+    model = model_of([1.5, 2.5, 7.5] * 10)
+    with pytest.raises(MeaningDiffersError, match=r"'x' was a number .* something that cannot be modelled"):
+        model.impute(pl.DataFrame({"x": [[1], [2]], "y": [None, 0.1]}))
+    with pytest.raises(MeaningDiffersError, match="'x' was a number"):
+        model.impute(pd.DataFrame({"x": pd.Series([[1], None], dtype=object), "y": [None, 0.1]}))
+
+
+def test_a_habit_gives_way_to_bounds():
+    assert fill([1.0, 2.0, 3.0, None] * 8, bounds={"x": (0.2, 0.8)}, ordinal="x")[3] <= 0.8
+    days = pd.Series(pd.date_range("2024-01-01", periods=30)).mask(np.arange(30) % 3 == 0)
+    low, high = pd.Timestamp("2024-01-05 06:00"), pd.Timestamp("2024-01-05 18:00")
+    for series in (days, days.dt.tz_localize("Europe/Vienna"), days.astype(object).where(days.notna(), None)):
+        zone = getattr(series.dtype, "tz", None)
+        ends = [end.tz_localize(zone) for end in (low, high)]
+        assert pd.Series(fill(series, bounds={"x": ends})[::3]).between(*ends).all()
+
+
+def test_numbers_that_a_dtype_cannot_hold_are_not_bent():
+    for levels, dtype in (([300, 400, 500], "Int8"), ([-5, -4, -3], "UInt8")):
+        small = pd.DataFrame({"x": pd.Series([None, 5], dtype=dtype), "y": [0.1, 0.2]})
+        with pytest.warns(UnfilledColumnsWarning, match="can hold none of the values"):
+            assert model_of(levels * 10).impute(small)["x"].isna().sum() == 1
 
 
 # Objects
@@ -135,6 +224,42 @@ def test_an_object_is_filled_alike_whatever_stands_beside_it():
     alone = pd.DataFrame({"x": pd.Series([None], dtype=object), "y": [0.1]})
     among = pd.DataFrame({"x": pd.Series([None, 3], dtype=object), "y": [0.1, 0.2]})
     assert model.impute(alone)["x"][0] == model.impute(among)["x"][0]
+
+
+@pytest.mark.parametrize("beside", [Decimal(2), Decimal("2.5"), Decimal("2.25"), None])
+def test_decimals_are_filled_alike_whatever_stands_beside_them(beside):
+    model = model_of([Decimal("1.25"), Decimal("2.75"), Decimal("3.33")] * 10, object)
+    frame = pd.DataFrame({"x": pd.Series([None, beside], dtype=object), "y": [0.1, 0.2]})
+    alone = model.impute(frame[:1])["x"][0]
+    assert type(alone) is Decimal
+    assert model.impute(frame)["x"][0] == alone
+
+
+@pytest.mark.parametrize(
+    "cell", [dt.date(2024, 1, 1), pd.Timestamp("2024-01-01 03:00"), pd.Timedelta("3h"), 2.0, 7]
+)
+def test_a_lone_object_is_of_the_kind_of_the_fit(cell):
+    more = cell + dt.timedelta(days=40) if not isinstance(cell, int | float) else cell * 9
+    model = model_of([cell, more] * 10, object)
+    alone = pd.DataFrame({"x": pd.Series([None], dtype=object), "y": [0.1]})
+    assert type(model.impute(alone)["x"][0]) is type(cell)
+
+
+def test_infinite_decimals_are_left_alone():
+    cells = [Decimal("Infinity"), Decimal(1), None] * 10
+    with pytest.warns(UnfilledColumnsWarning, match="'x'"):
+        assert fill(cells, object).isna().sum() == 10
+
+
+def test_fewer_labels_of_several_types_are_no_news():
+    for fit_cells, part in (([1.5, "a", 2.5], [1.5, None]), ([1, "a", 2], [1, None])):
+        model = model_of(fit_cells * 10, object)
+        frame = pd.DataFrame({"x": pd.Series(part, dtype=object), "y": [0.1, 0.2]})
+        assert model.impute(frame)["x"][1] in fit_cells
+    model = model_of(pd.Categorical([1, 2, "unknown"] * 10))
+    frame = pd.DataFrame({"x": pd.Categorical([1, 2, None], [1, 2]), "y": [0.1, 0.2, 0.3]})
+    with pytest.warns(NarrowColumnsWarning, match="'unknown'"):
+        assert model.impute(frame)["x"][2] in {1, 2}
 
 
 def test_a_part_of_mixed_objects_is_accepted():
@@ -193,7 +318,7 @@ def test_blank_objects_take_what_objects_can_be():
 def test_labels_are_not_forced_into_a_dtype_that_cannot_hold_them(dtype):
     model = model_of(["a", "b"] * 10)
     frame = pd.DataFrame({"x": pd.Series([None, None], dtype=dtype), "y": [0.1, 0.2]})
-    with pytest.warns(UnfilledColumnsWarning, match="cannot hold a label"):
+    with pytest.warns(UnfilledColumnsWarning, match=r"cannot hold a label|can hold none of the values"):
         assert model.impute(frame)["x"].isna().all()
     mixed = model_of([1, "a", 1] * 10, object)
     words = pl.DataFrame({"x": ["a", None], "y": [0.1, 0.2]})
@@ -248,7 +373,8 @@ def test_a_time_of_day_stays_one(monkeypatch):
             pd.DataFrame({"x": pd.Series(frame["x"].to_list(), dtype=object), "y": Y[:30]}),
         ):
             done = model.impute(form)["x"]
-            assert done.to_pylist()[1] if isinstance(form, pa.Table) else done[1] is not None
+            end = done.to_pylist()[1] if isinstance(form, pa.Table) else done[1]
+            assert end == (dt.time(0, 0) if answer < 0 else dt.time(23, 59))
 
 
 def answers(value):

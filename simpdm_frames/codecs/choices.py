@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 __all__ = ["Choices", "nearest"]
@@ -59,6 +59,10 @@ class Choices:
     nan_is_missing: bool = True
 
     def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if isinstance(value, Iterator):  # it could be looked at only once
+                object.__setattr__(self, option.name, tuple(value))
         for name in ("on_empty", "on_unsupported", "unseen"):
             _check_name(name, getattr(self, name), get_args(Reaction))
         _check_name("inf", self.inf, get_args(Infinite))

@@ -36,6 +36,7 @@ class DiscreteCodec:
     meaning: str
     levels: tuple[Hashable, ...]
     rest: bool = False
+    cell: type | None = None
 
     @classmethod
     def learn(cls, column: Column) -> DiscreteCodec:
@@ -46,7 +47,8 @@ class DiscreteCodec:
         if len(used) > _WIDEST:
             used = np.sort(used[np.argsort(-counts[used], kind="stable")[:_WIDEST]])
         levels = tuple(labels.levels[code] for code in used.tolist())
-        return cls(column.dtype, column.meaning, levels, rest=len(levels) < int(np.count_nonzero(counts)))
+        rest = len(levels) < int(np.count_nonzero(counts))
+        return cls(column.dtype, column.meaning, levels, rest, column.cell)
 
     def encode(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Give codes, and where there is none: at holes and at labels that were never seen."""
@@ -65,4 +67,5 @@ class DiscreteCodec:
         """Take the most probable label of those that the column can hold."""
         held = np.flatnonzero(may_hold(column, self.levels))
         levels = tuple(self.levels[place] for place in held.tolist())
-        return Filling(rows, probabilities[:, held].argmax(axis=1), levels=levels, meaning=self.meaning)
+        codes = probabilities[:, held].argmax(axis=1)
+        return Filling(rows, codes, levels=levels, meaning=self.meaning, cell=self.cell)

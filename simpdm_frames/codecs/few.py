@@ -36,12 +36,13 @@ class FewCodec:
     dtype: str
     meaning: str
     levels: tuple[int, ...]
+    cell: type | None = None
 
     @classmethod
     def learn(cls, column: Column) -> FewCodec:
         """Learn the numbers that are observed."""
         levels: Any = as_labels(column).levels
-        return cls(column.dtype, column.meaning, tuple(sorted(levels)))
+        return cls(column.dtype, column.meaning, tuple(sorted(levels)), column.cell)
 
     def encode(self, column: Column) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Give codes, and where nothing is known."""
@@ -63,7 +64,7 @@ class FewCodec:
         expected = probabilities.astype(np.float64) @ self._numbers
         narrow = FewCodec(self.dtype, self.meaning, tuple(np.array(self.levels, dtype=object)[held].tolist()))
         codes = narrow._nearest(expected + float(self.levels[0] - narrow.levels[0]))
-        return Filling(rows, codes, levels=narrow.levels, meaning=self.meaning)
+        return Filling(rows, codes, levels=narrow.levels, meaning=self.meaning, cell=self.cell)
 
     @property
     def _numbers(self) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from simpdm_frames.column import Column
 __all__ = ["habit", "is_whole"]
 
 _DECIMALS = (1.0, 0.1, 0.01, 0.001)
-_TIMES = (3600 * 10**9, 60 * 10**9, 10**9, 10**6, 10**3)
+_TIMES = (86_400 * 10**9, 3600 * 10**9, 60 * 10**9, 10**9, 10**6, 10**3)
 _SOME = 1000  # a look at some rows saves the rest
 
 
@@ -29,7 +29,7 @@ def habit(column: Column) -> float:
     if not column.unit:
         steps = list(_DECIMALS)
     elif column.meaning == "number":
-        steps = [1.0] if column.unit == 1 else []
+        steps = [float(column.unit)]
     else:
         steps = [float(step) for step in _TIMES if step >= column.grid.step and not step % column.unit]
     for step in steps:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.instants import number_of
-from simpdm_frames.codecs.labels import same_label
+from simpdm_frames.codecs.labels import key
 from simpdm_frames.column import Column, Kind
 from simpdm_frames.errors import InfiniteValuesError, describe
 
@@ -96,7 +96,11 @@ def _equal(column: Column, number: Fraction) -> NDArray[np.bool_]:
     """Tell which cells of a column are a number, as exactly as its dtype can say it."""
     if column.unit:
         steps = number / column.unit
-        return column.values == int(steps) if steps.denominator == 1 else np.zeros(len(column), dtype=bool)
+        near = round(steps)
+        # A float says -99.9 only nearly, so decimals have to be met nearly.
+        slack = abs(near) * 1e-12 if column.unit < 1 else 0
+        same = abs(steps - near) <= slack
+        return np.asarray(column.values == near) if same else np.zeros(len(column), dtype=bool)
     narrow = next((kind for kind in _FLOATS if float(np.finfo(kind).max) == column.grid.high), np.float64)
     with np.errstate(over="ignore"):
         return np.asarray(column.values.astype(narrow) == narrow(float(number)))
@@ -133,14 +137,17 @@ def _stands_out(seen: NDArray[np.floating[Any]], code: float) -> bool:
     if len(others) == len(seen) or len(others) < 2:
         return False
     gap = max(others.min() - code, code - others.max())
+    with np.errstate(over="ignore"):
+        spread = others.std()
     often = len(seen) - len(others) > max(2, 3 * len(others) / len(np.unique(others)))
-    return bool(gap > 0 and (gap > _FAR * others.std() or (often and gap > others.std())))
+    return bool(gap > 0 and (gap > _FAR * spread or (often and gap > spread)))
 
 
 def _without_labels(column: Column, sentinels: Sequence[Any]) -> Column:
     """Take labels out of a column; its cells become holes."""
     sentinels = [value.item() if isinstance(value, np.generic) else value for value in sentinels]
-    lost = [any(same_label(label, sentinel) for sentinel in sentinels) for label in column.levels]
+    declared = {key(value) for value in sentinels if isinstance(value, Hashable)}
+    lost = [key(label) in declared for label in column.levels]
     if not any(lost):
         return column
     kept = np.flatnonzero(~np.array(lost))

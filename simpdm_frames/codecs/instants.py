@@ -14,6 +14,19 @@ __all__ = ["number_of"]
 
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # naive dates are counted from a naive epoch
 _AWARE_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+_NANOSECONDS = {
+    "W": Fraction(7 * 86_400 * 10**9),
+    "D": Fraction(86_400 * 10**9),
+    "h": Fraction(3600 * 10**9),
+    "m": Fraction(60 * 10**9),
+    "s": Fraction(10**9),
+    "ms": Fraction(10**6),
+    "us": Fraction(10**3),
+    "ns": Fraction(1),
+    "ps": Fraction(1, 10**3),
+    "fs": Fraction(1, 10**6),
+    "as": Fraction(1, 10**9),
+}
 _MICROSECOND = dt.timedelta(microseconds=1)
 
 
@@ -65,5 +78,7 @@ def _of_numpy(value: np.datetime64 | np.timedelta64, meaning: str) -> Fraction |
     wanted = "date" if isinstance(value, np.datetime64) else "duration"
     if meaning != wanted or np.isnat(value):
         return None
-    kind = "M8[ns]" if wanted == "date" else "m8[ns]"
-    return Fraction(int(value.astype(kind).astype(np.int64)))
+    unit, count = np.datetime_data(value.dtype)
+    if unit in {"Y", "M"}:  # of unequal length; a duration of them is none
+        return None if wanted == "duration" else _of_numpy(value.astype("M8[D]"), meaning)
+    return int(value.astype(np.int64)) * count * _NANOSECONDS[unit]

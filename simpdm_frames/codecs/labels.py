@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simpdm_frames.column import Column, Kind
+from simpdm_frames.column import Column, Grid, Kind
 
-__all__ = ["as_labels", "lookup", "may_hold", "same_label"]
+__all__ = ["as_labels", "key", "lookup", "may_hold"]
 
 
 def as_labels(column: Column) -> Column:
@@ -34,11 +34,8 @@ def lookup(levels: Sequence[Hashable], column: Column) -> NDArray[np.int64]:
     stands for both: a category of floats in one library is a column of integers in another.
     """
     exact = {(type(label), label): code for code, label in enumerate(levels)}
-    near = {label: code for code, label in enumerate(levels) if type(label) in {int, float}}
-    found = [
-        exact.get((type(label), label), near.get(label, -1) if type(label) in {int, float} else -1)
-        for label in column.levels
-    ]
+    near = {key(label): code for code, label in enumerate(levels)}
+    found = [exact.get((type(label), label), near.get(key(label), -1)) for label in column.levels]
     return np.array(found, dtype=np.int64)
 
 
@@ -46,18 +43,25 @@ def may_hold(column: Column, levels: Sequence[Hashable]) -> NDArray[np.bool_]:
     """Tell which labels the dtype of a column can hold."""
     held = np.ones(len(levels), dtype=bool)
     if column.allowed is not None:
-        held &= [any(same_label(label, other) for other in column.allowed) for label in levels]
+        allowed = {key(label) for label in column.allowed}
+        held &= [key(label) in allowed for label in levels]
     if column.holds is not None:
         held &= [type(label) in column.holds or object in column.holds for label in levels]
+    elif column.kind is Kind.CONTINUOUS:
+        held &= [_is_on(column.grid, label) for label in levels]
     return held
 
 
-def same_label(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same label: numbers by value, others by type too."""
-    numeric = {int, float}
-    if type(one) in numeric and type(other) in numeric:
-        return bool(one == other)
-    return type(one) is type(other) and bool(one == other)
+def key(label: Any) -> tuple[Any, Any]:
+    """What tells a label from others: numbers their value, all else their type too."""
+    return ("number", label) if type(label) in {int, float} else (type(label), label)
+
+
+def _is_on(grid: Grid, label: Any) -> bool:
+    """Tell whether a number lies on the grid of a dtype."""
+    if not grid.low <= label <= grid.high:
+        return False
+    return grid.step < 1 or Fraction(label) % Fraction(grid.step) == 0
 
 
 def _label(number: float, unit: Fraction | int) -> Hashable:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simpdm_frames.codecs.labels import lookup, may_hold, same_label
+from simpdm_frames.codecs.labels import as_labels, key, lookup, may_hold
 from simpdm_frames.column import Column, Filling
 from simpdm_frames.errors import describe
 
@@ -43,33 +43,40 @@ class OrdinalCodec:
         used = np.unique(column.values[~column.missing]).tolist()
         observed = [column.levels[code] for code in used]
         order = column.levels if order is None else order
+        given = {key(_plain(label)): rank for rank, label in enumerate(order)}
+        # 0 and 1 may stand for False and True.
         ranks = {
-            label: rank for label in observed for rank, other in enumerate(order) if _is_meant(label, other)
+            code: given.get(key(label), given.get(("number", label), -1) if type(label) is bool else -1)
+            for code, label in zip(used, observed, strict=True)
         }
-        lacking = [label for label in observed if label not in ranks]
+        lacking = [column.levels[code] for code, rank in ranks.items() if rank < 0]
         if lacking:
             raise ValueError(
                 f"ordinal gives {describe([(column.name, column.dtype)])} an order without "
                 f"{', '.join(map(repr, lacking))}; list every label"
             )
-        levels = sorted(observed, key=ranks.__getitem__)
-        return cls(column.dtype, column.meaning, tuple(levels), tuple(ranks[label] for label in levels))
+        codes = sorted(ranks, key=ranks.__getitem__)
+        levels = tuple(column.levels[code] for code in codes)
+        return cls(column.dtype, column.meaning, levels, tuple(ranks[code] for code in codes))
 
     def encode(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Give scaled ranks, and where there is none: at holes and at labels that were never seen."""
-        codes = np.append(lookup(self.levels, column), -1)[np.where(column.missing, -1, column.values)]
+        labels = as_labels(column)
+        codes = np.append(lookup(self.levels, labels), -1)[np.where(labels.missing, -1, labels.values)]
         return np.where(codes < 0, 0.0, self._scaled[codes]).astype(np.float32), codes < 0
 
     def strangers(self, column: Column) -> list[Hashable]:
         """List the labels of a column that were not there at the fit."""
-        return [column.levels[place] for place in np.flatnonzero(lookup(self.levels, column) < 0).tolist()]
+        labels = as_labels(column)
+        return [labels.levels[place] for place in np.flatnonzero(lookup(self.levels, labels) < 0).tolist()]
 
     def decode(self, column: Column, rows: NDArray[np.int64], scaled: NDArray[np.floating]) -> Filling:
         """Take the label of the nearest rank of those that the column can hold."""
         held = np.flatnonzero(may_hold(column, self.levels))
         levels = tuple(self.levels[place] for place in held.tolist())
-        distance = np.abs(scaled[:, None] - self._scaled[held])
-        return Filling(rows, distance.argmin(axis=1), levels=levels, meaning=self.meaning)
+        ranks = self._scaled[held]
+        codes = np.searchsorted((ranks[1:] + ranks[:-1]) / 2, scaled).astype(np.int64)
+        return Filling(rows, codes, levels=levels, meaning=self.meaning)
 
     @property
     def _scaled(self) -> NDArray[np.float64]:
@@ -78,7 +85,5 @@ class OrdinalCodec:
         return np.asarray(2 * (ranks - ranks[0]) / spread - (len(ranks) > 1))
 
 
-def _is_meant(label: Hashable, given: Any) -> bool:
-    """Tell whether a label is meant by what a caller wrote down; 0 and 1 may stand for False and True."""
-    given = given.item() if isinstance(given, np.generic) else given
-    return same_label(label, given) or (isinstance(label, bool) and type(given) is int and label == given)
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

@@ -141,7 +141,8 @@ class TableCodec:
             f"{name!r} was a {codec.meaning} ({codec.dtype}), now it is {_what(by_name[name])}"
             for name, codec in codecs.items()
             if not _can_stand_for(by_name[name], codec)
-            and (by_name[name].kind is not Kind.BLANK if by_dtype else not _is_blank(by_name[name]))
+            and by_name[name].kind is not Kind.BLANK
+            and (by_dtype or not by_name[name].missing.all())
         ]
         if changed:
             raise MeaningDiffersError(
@@ -170,13 +171,13 @@ class TableCodec:
         return Encoded(layout, numbers, codes, missing)
 
     def decode(self, columns: Sequence[Column], completed: Completed) -> dict[Hashable, Filling]:
-        """Turn estimates into fillings, by name of the column, for holes only."""
+        """Turn estimates into fillings, by name, for the holes of columns that can hold them."""
         heads = dict(zip(self.categories, completed.heads(), strict=True))
         places = {name: place for place, name in enumerate(self.numbers)}
         fillings: dict[Hashable, Filling] = {}
         for column in columns:
             rows = np.flatnonzero(column.missing)
-            if not len(rows) or self.why_left(column):
+            if not len(rows) or column.name not in self.codecs:
                 continue
             name = column.name
             estimate = completed.numbers[rows, places[name]] if name in places else heads[name][rows]
@@ -197,14 +198,15 @@ def _can_stand_for(column: Column, codec: NumberCodec | LevelCodec) -> bool:
     same = column.meaning == codec.meaning
     if isinstance(codec, ContinuousCodec):
         return same and column.kind is Kind.CONTINUOUS
-    if isinstance(codec, OrdinalCodec):
-        return same and column.kind is Kind.DISCRETE
     if column.kind not in {Kind.CONTINUOUS, Kind.DISCRETE}:
         return False
-    if isinstance(codec, FewCodec) or same or not _holds_anything(column):
+    if same or not isinstance(codec, DiscreteCodec):
         return same
-    # Objects of one type may be a part of labels of several types.
-    return {type(label) for label in as_labels(column).levels} <= {type(label) for label in codec.levels}
+    if column.kind is not Kind.DISCRETE and not _holds_anything(column):
+        return False
+    # Labels of one type may be a part of labels of several types.
+    kinds = {type(label) for label in as_labels(column).levels}
+    return kinds <= {type(label) for label in codec.levels}
 
 
 def _why_unable(column: Column, codec: NumberCodec | LevelCodec) -> str:

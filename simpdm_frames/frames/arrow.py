@@ -53,7 +53,7 @@ def read_array(name: Hashable, dtype: str, array: Any) -> Column:
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         stamps = array.drop_null()
         ticks = stamps.cast(_storage(kind)).to_numpy()
-        days = _at_midnight(stamps, ticks)
+        days = bool(getattr(kind, "tz", None)) and _at_midnight(stamps)
         return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), days=days)
     if pa.types.is_floating(kind):
         values = array.cast(pa.float64()).fill_null(np.nan).to_numpy()
@@ -99,7 +99,9 @@ def _packed_anew(name: Hashable, dtype: str, array: Any, filling: Filling) -> An
 def _label_type(kind: Any) -> type | None:
     """The Python type of the labels that a type holds; None if they are none."""
     if pa.types.is_dictionary(kind):
-        return int if pa.types.is_integer(kind.value_type) else _label_type(kind.value_type)
+        numeric = {int: pa.types.is_integer, float: pa.types.is_floating}
+        held = next((held for held, test in numeric.items() if test(kind.value_type)), None)
+        return held or _label_type(kind.value_type)
     if pa.types.is_boolean(kind):
         return bool
     return str if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
@@ -108,12 +110,13 @@ def _label_type(kind: Any) -> type | None:
 def _label_column(name: Hashable, dtype: str, array: Any) -> Column:
     """Read labels, sorted, or in the order of an ordered dictionary."""
     kind = array.type
-    held = _label_type(kind) or str
-    meaning = {bool: "truth value", int: "number"}.get(held, "label")
+    held: Any = _label_type(kind)
+    meaning = {bool: "truth value", int: "number", float: "number"}.get(held, "label")
     order: dict[Hashable, int] = {}
     if pa.types.is_dictionary(kind):
         if kind.ordered and array.num_chunks:
-            order = {label: rank for rank, label in enumerate(array.chunk(0).dictionary.to_pylist())}
+            fullest = max((chunk.dictionary for chunk in array.chunks), key=len)
+            order = {label: rank for rank, label in enumerate(fullest.to_pylist())}
         array = array.cast(kind.value_type)  # nulls and doubles inside a dictionary are gone now
     packed = array.combine_chunks().dictionary_encode()
     packed = packed.combine_chunks() if isinstance(packed, pa.ChunkedArray) else packed
@@ -152,13 +155,9 @@ def _time(kind: Any) -> str:
     return "date with time zone" if getattr(kind, "tz", None) else "date"
 
 
-def _at_midnight(seen: Any, ticks: NDArray[Any]) -> bool:
-    kind = seen.type
-    if not pa.types.is_timestamp(kind):
-        return False
-    if kind.tz:
-        ticks = pc.local_timestamp(seen).cast(pa.int64()).to_numpy()
-    return not (ticks % (DAY // _tick(kind))).any()
+def _at_midnight(seen: Any) -> bool:
+    walls = pc.local_timestamp(seen).cast(pa.int64()).to_numpy()
+    return not (walls % (DAY // _tick(seen.type))).any()
 
 
 def _bound(kind: Any) -> float:
@@ -180,16 +179,14 @@ def _native(kind: Any, filling: Filling) -> Any:
     if pa.types.is_decimal(kind):
         return pa.array(fill_decimals(filling, kind.scale, kind.precision), type=kind)
     if pa.types.is_floating(kind):
-        return pa.array(fill_real(filling, _bound(kind))).cast(kind)
+        return pa.array(fill_real(filling, np.dtype(kind.to_pandas_dtype()).type), type=kind)
     ticks = fill_ticks(filling, _tick(kind), kind.bit_width)
-    if filling.grid.days and pa.types.is_timestamp(kind):
+    if filling.grid.days and getattr(kind, "tz", None):
         ticks = _to_midnight(kind, filling, ticks)
     return pa.array(ticks).cast(_storage(kind)).cast(kind)
 
 
 def _to_midnight(kind: Any, filling: Filling, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-    if kind.tz is None:
-        return to_midnight(filling, ticks, _tick(kind))
     naive = pa.timestamp(kind.unit)
 
     def to_wall(stamps: NDArray[np.int64]) -> NDArray[np.int64]:

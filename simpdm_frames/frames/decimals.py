@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -27,8 +28,9 @@ def decimal_column(
     precision: int | None = None,
 ) -> Column:
     """Make a column from the observed decimals, given in units of their last digit."""
+    # Python's decimals have no precision of their own, and no scale but by habit.
     most = np.inf if precision is None else float(10 ** (precision - scale))
-    grid = Grid(10.0**-scale, -most, most)
+    grid = Grid() if precision is None else Grid(10.0**-scale, -most, most)
     seen = np.empty(len(digits), dtype=object)
     seen[:] = digits
     unit = Fraction(10) ** -scale
@@ -50,6 +52,10 @@ def fill_decimals(filling: Filling, scale: int, precision: int | None = None) ->
     else:
         start = filling.origin * unit
         digits = [round(start + Fraction(value) * unit) for value in filling.values.tolist()]
+        if filling.low is not None:
+            digits = [max(number, math.ceil(filling.low * unit)) for number in digits]
+        if filling.high is not None:
+            digits = [min(number, math.floor(filling.high * unit)) for number in digits]
     if precision is not None:
         most = 10**precision - 1
         digits = [min(max(number, -most), most) for number in digits]

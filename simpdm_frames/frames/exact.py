@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -101,6 +102,8 @@ def fill_whole(filling: Filling, low: int | None = None, high: int | None = None
         levels: Any = filling.levels
         inside = [_clip(int(level), low, high) for level in levels]
         return np.array(inside, dtype=object)[filling.values]
+    low = low if filling.low is None else max(math.ceil(filling.low), _or(low, -math.inf))
+    high = high if filling.high is None else min(math.floor(filling.high), _or(high, math.inf))
     values = np.rint(filling.values)
     farthest = float(np.abs(values).max(initial=0.0))
     if farthest < _EXACT and abs(filling.origin) < 2**62:
@@ -113,32 +116,41 @@ def fill_whole(filling: Filling, low: int | None = None, high: int | None = None
 def fill_ticks(filling: Filling, tick: int, bits: int = 64) -> NDArray[np.int64]:
     """Count the nanoseconds of a filling in ticks of so many bits; the lowest often means a hole."""
     most = 2 ** (bits - 1) - 1
-    bounds = (0, DAY - tick) if filling.meaning == "time of day" else (-most * tick, most * tick)
-    return (fill_whole(filling, *bounds) // tick).astype(np.int64)
+    return (fill_whole(filling, -most * tick, most * tick) // tick).astype(np.int64)
 
 
-def fill_real(filling: Filling, bound: float) -> NDArray[np.float64]:
-    """Give a filling as floats that the dtype can hold."""
+def fill_real(filling: Filling, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Give a filling as floats of a kind, which may have to be rounded inwards to stay inside bounds."""
     if filling.levels:
         levels: Any = filling.levels
-        return np.array([float(level) for level in levels])[filling.values].clip(-bound, bound)
-    return (filling.values + float(filling.origin)).clip(-bound, bound)
+        return np.array([float(level) for level in levels]).astype(kind)[filling.values]
+    most = float(np.finfo(kind).max)
+    low = -most if filling.low is None else max(float(filling.low), -most)
+    high = most if filling.high is None else min(float(filling.high), most)
+    values = (filling.values + float(filling.origin)).clip(low, high).astype(kind)
+    with np.errstate(over="ignore"):
+        up, down = np.nextafter(values, kind(np.inf)), np.nextafter(values, kind(-np.inf))
+    exact = values.astype(np.float64)
+    return np.where(exact < low, up, np.where(exact > high, down, values))
 
 
 def to_midnight(
-    filling: Filling,
-    ticks: NDArray[np.int64],
-    tick: int,
-    to_wall: Clock = np.asarray,
-    from_wall: Clock = np.asarray,
+    filling: Filling, ticks: NDArray[np.int64], tick: int, to_wall: Clock, from_wall: Clock
 ) -> NDArray[np.int64]:
-    """Move ticks to the nearest midnight of a clock on the wall, inside the bounds of the filling."""
+    """Move ticks to the nearest midnight of a clock on the wall, if there is one inside the bounds."""
     day = DAY // tick
-    days = np.rint(to_wall(ticks) / day).astype(np.int64)
+    most = 2**63 // day - 2
+    low = -math.inf if filling.low is None else float(filling.low) / tick
+    high = math.inf if filling.high is None else float(filling.high) / tick
+    days = np.rint(to_wall(ticks) / day).astype(np.int64).clip(-most, most)
     near = from_wall(days * day)
-    low, high = filling.grid.low / tick, filling.grid.high / tick
     days += (near < low).astype(np.int64) - (near > high)
-    return from_wall(days * day)
+    near = from_wall(days * day)
+    return np.where((near < low) | (near > high), ticks, near)
+
+
+def _or(number: int | None, other: float) -> Any:
+    return other if number is None else number
 
 
 def _clip(number: int, low: int | None, high: int | None) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,16 @@ from numpy.typing import NDArray
 
 from simpdm_frames.column import Column, Filling, Kind
 from simpdm_frames.frames.decimals import decimal_column, fill_decimals, to_digits
-from simpdm_frames.frames.exact import DAY, fill_whole, meaning_of, plain, real_column, spread, time_column
+from simpdm_frames.frames.exact import (
+    DAY,
+    fill_real,
+    fill_whole,
+    meaning_of,
+    plain,
+    real_column,
+    spread,
+    time_column,
+)
 
 __all__ = ["fill_objects", "read_objects"]
 
@@ -37,10 +47,9 @@ class _Spelling:
 
     def fill(self, filling: Filling) -> list[Any]:
         """Give a filling as such objects."""
-        step = DAY if filling.grid.days else self.tick
-        low, high = -(-self.to_whole(self.low) // step) * step, self.to_whole(self.high) // step * step
-        wholes = fill_whole(filling).tolist()
-        return [self.from_whole(min(max((whole + step // 2) // step * step, low), high)) for whole in wholes]
+        low, high = (self.to_whole(end) // self.tick * self.tick for end in (self.low, self.high))
+        wholes = fill_whole(filling, low, high).tolist()
+        return [self.from_whole((whole + self.tick // 2) // self.tick * self.tick) for whole in wholes]
 
 
 def _span_to_whole(span: dt.timedelta) -> int:
@@ -116,21 +125,25 @@ def read_objects(name: Hashable, dtype: str, cells: NDArray[Any], missing: NDArr
     if what == "integer":
         whole = np.array([*map(int, seen), None], dtype=object)[:-1]
         # Without a grid: what stands there could be a float just as well.
-        return Column(name, dtype, Kind.CONTINUOUS, missing, spread(whole, missing), 1, holds=_ANYTHING)
+        return Column(
+            name, dtype, Kind.CONTINUOUS, missing, spread(whole, missing), 1, holds=_ANYTHING, cell=int
+        )
     if what in {"floating", "mixed-integer-float"}:
         values = np.full(len(missing), np.nan)
         values[~missing] = seen.astype(np.float64)
-        return real_column(name, dtype, values, missing, float(np.finfo(np.float64).max))
-    if what == "decimal" and all(value.is_finite() for value in seen):
+        column = real_column(name, dtype, values, missing, float(np.finfo(np.float64).max))
+        return replace(column, holds=_ANYTHING, cell=float)
+    if what == "decimal":
+        if not all(value.is_finite() for value in seen):
+            return Column.opaque(name, dtype, missing)
         scale = _scale(seen)
-        return decimal_column(name, dtype, [to_digits(value, scale) for value in seen], missing, scale)
+        column = decimal_column(name, dtype, [to_digits(value, scale) for value in seen], missing, scale)
+        return replace(column, holds=_ANYTHING, cell=Decimal)
     spelling = _spelling(seen)
     if spelling is not None:
-        wholes = [spelling.to_whole(value) // spelling.tick for value in seen]
-        days = spelling.meaning == "date" and spelling.tick < DAY
-        days = days and not any(whole % (DAY // spelling.tick) for whole in wholes)
-        ticks = np.array([*wholes, None], dtype=object)[:-1]
-        return time_column(name, dtype, ticks, missing, spelling.tick, spelling.meaning, days=days)
+        ticks = np.array([*(spelling.to_whole(value) // spelling.tick for value in seen), None], dtype=object)
+        column = time_column(name, dtype, ticks[:-1], missing, spelling.tick, spelling.meaning)
+        return replace(column, holds=_ANYTHING, cell=type(seen[0]))
     if what in {"bytes", "complex"}:
         return Column.opaque(name, dtype, missing)
     try:
@@ -156,17 +169,20 @@ def fill_objects(cells: NDArray[Any], filling: Filling) -> NDArray[Any]:
     others[filling.rows] = False
     seen = cells[others]
     seen = seen[~pd.isna(seen)]
+    cell = filling.cell or (type(seen[0]) if len(seen) else None)
     if filling.meaning in _BY_MEANING:
-        spelling = _spelling(seen) or _BY_MEANING[filling.meaning]
+        spelling = _BY_TYPE.get(cell or object, _BY_MEANING[filling.meaning])
         fillers[:] = spelling.fill(filling)
-    elif _what(seen) == "decimal":
-        fillers[:] = fill_decimals(filling, _scale(seen))
+    elif cell is Decimal:
+        scale = _scale(seen) if filling.grid.step == 0 else max(0, -round(math.log10(filling.grid.step)))
+        fillers[:] = fill_decimals(filling, scale)
     elif filling.levels:
-        fillers[:] = [filling.levels[code] for code in filling.values.tolist()]
-    elif filling.grid.step >= 1 and _what(seen) in {"integer", "empty"}:
+        labels = [float(label) if cell is float and type(label) is int else label for label in filling.levels]
+        fillers[:] = [labels[code] for code in filling.values.tolist()]
+    elif filling.grid.step >= 1 and cell is not float:
         fillers[:] = fill_whole(filling).tolist()
     else:
-        fillers[:] = (filling.values + float(filling.origin)).tolist()
+        fillers[:] = fill_real(filling, np.float64).tolist()
     return fillers
 
 

@@ -173,10 +173,9 @@ def _time(dtype: Any) -> str:
 
 
 def _at_midnight(series: Any, tick: int) -> bool:
-    if series.dtype.kind != "M":
+    if not isinstance(series.dtype, pd.DatetimeTZDtype):
         return False
-    walls = series.dt.tz_localize(None) if isinstance(series.dtype, pd.DatetimeTZDtype) else series
-    return not (walls.dropna().array.asi8 % (DAY // tick)).any()
+    return not (series.dropna().dt.tz_localize(None).array.asi8 % (DAY // tick)).any()
 
 
 def _filled(name: Hashable, series: Any, filling: Filling) -> Any:
@@ -212,7 +211,7 @@ def _native(dtype: Any, filling: Filling) -> Any:
     if _holds_time(dtype):
         return _stamps(dtype, filling)
     if pd.api.types.is_float_dtype(dtype):
-        return pd.array(fill_real(filling, _bound(dtype)), dtype=dtype)
+        return pd.array(fill_real(filling, _storage(dtype).type), dtype=dtype)
     return pd.array(fill_whole(filling, *_bounds(dtype)).astype(_storage(dtype)), dtype=dtype)
 
 
@@ -228,16 +227,13 @@ def _stamps(dtype: Any, filling: Filling) -> Any:
     if dtype.kind == "m":
         return ticks.view(f"m8[{unit}]")
     zone = getattr(dtype, "tz", None)
-    if filling.grid.days:
+    if filling.grid.days and zone is not None:
         ticks = _to_midnight(unit, zone, filling, ticks)
     stamps = pd.DatetimeIndex(ticks.view(f"M8[{unit}]"))
     return (stamps if zone is None else stamps.tz_localize("UTC").tz_convert(zone)).as_unit(unit).array
 
 
 def _to_midnight(unit: str, zone: Any, filling: Filling, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-    if zone is None:
-        return to_midnight(filling, ticks, NANOSECONDS[unit])
-
     def to_wall(stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         local = pd.DatetimeIndex(stamps.view(f"M8[{unit}]")).tz_localize("UTC").tz_convert(zone)
         return np.asarray(local.tz_localize(None).as_unit(unit).asi8)

@@ -55,11 +55,11 @@ def read(frame: Any, position: int) -> Column:
         return decimal_column(name, dtype, digits, missing, kind.scale, kind.precision)
     if kind.is_temporal():
         ticks = series.drop_nulls().to_physical().to_numpy()
-        days = kind == pl.Datetime and _at_midnight(series)
+        days = getattr(kind, "time_zone", None) is not None and _at_midnight(series)
         return time_column(name, dtype, ticks, missing, _tick(kind), _time(kind), days=days)
     if kind.is_float():
         values = series.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return real_column(name, dtype, values, missing, _bound(kind))
+        return real_column(name, dtype, values, missing, float(np.finfo(_float(kind)).max))
     return Column.opaque(name, dtype, missing)
 
 
@@ -142,8 +142,9 @@ def _bounds(dtype: pl.DataType) -> tuple[int, int]:
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if dtype.is_signed_integer() else (0, 2**bits - 1)
 
 
-def _bound(dtype: pl.DataType) -> float:
-    return float(np.finfo(f"float{str(dtype).removeprefix('Float')}").max)
+def _float(dtype: pl.DataType) -> type[np.floating[Any]]:
+    kinds: dict[str, type[np.floating[Any]]] = {"Float16": np.float16, "Float32": np.float32}
+    return kinds.get(str(dtype), np.float64)
 
 
 def _tick(dtype: pl.DataType) -> int:
@@ -179,16 +180,15 @@ def _native(dtype: pl.DataType, filling: Filling) -> Any:
         return pl.Series(fill_ticks(filling, DAY, bits=32), dtype=pl.Int32).cast(dtype)
     if dtype.is_temporal():
         ticks = fill_ticks(filling, _tick(dtype))
-        if filling.grid.days and isinstance(dtype, pl.Datetime):
+        if filling.grid.days and isinstance(dtype, pl.Datetime) and dtype.time_zone:
             ticks = _to_midnight(dtype, filling, ticks)
         return pl.Series(ticks, dtype=pl.Int64).cast(dtype)
-    return pl.Series(fill_real(filling, _bound(dtype)), dtype=pl.Float64).cast(dtype)
+    # Rounded by numpy, as the other libraries do: from 64 to 16 bits at once.
+    return pl.Series(fill_real(filling, _float(dtype)).astype(np.float64)).cast(dtype)
 
 
 def _to_midnight(dtype: pl.Datetime, filling: Filling, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
     naive, zone = pl.Datetime(dtype.time_unit), dtype.time_zone
-    if zone is None:
-        return to_midnight(filling, ticks, _tick(dtype))
 
     def to_wall(stamps: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.asarray(pl.Series(stamps).cast(dtype).dt.replace_time_zone(None).to_physical())

@@ -82,6 +82,11 @@ def test_a_value_is_the_same_whatever_stands_beside_it():
     assert codec.encode(far)[0][0] == codec.encode(whole([2**62 + 5]))[0][0] == 0.0
 
 
+def test_an_origin_need_not_be_a_multiple_of_the_unit():
+    assert whole([8, -2], unit=10).numbers(3).tolist() == [77.0, -23.0]
+    assert whole([8], unit=Fraction(1, 4)).numbers(-1).tolist() == [3.0]
+
+
 def test_fills_lie_on_the_coarser_grid_of_fit_and_dtype():
     rows, estimates = np.array([0, 1]), np.array([0.13, 5.0])
     into_real = ContinuousCodec.learn(whole([2000, 2010])).decode(number([0.5, 9.5]), rows, estimates)
