@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 
 import simpdm_frames
+from simpdm_frames.encoded import Completed
 
 QUICK = {"random_state": 0, "steps": 8, "width": 8}
 
@@ -93,3 +94,29 @@ def table(n=40, seed=0, holes=0.2):
 def fitted(library, **options):
     """A model of the table, in a library."""
     return simpdm_frames.fit(library.make(table()), **{**QUICK, **options})
+
+
+Y = np.random.default_rng(0).normal(size=60)
+
+
+def fill(values, dtype=None, **options):
+    """Complete one pandas column beside another."""
+    column = pd.Series(values, dtype=dtype)
+    frame = pd.DataFrame({"x": column, "y": Y[: len(column)]})
+    return frame.simpdm.fit_impute(**{**QUICK, **options})["x"]
+
+
+def model_of(values, dtype=None, **options):
+    """A model of one pandas column beside another."""
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=dtype), "y": Y[: len(values)]})
+    return frame.simpdm.fit(**QUICK, **options)
+
+
+def answers(value):
+    """An engine that always says the same."""
+
+    def impute(encoded):
+        levels = np.full((len(encoded), encoded.layout.n_levels), value, dtype=np.float32)
+        return Completed(encoded.layout, np.full_like(encoded.numbers, value), levels)
+
+    return impute

@@ -13,6 +13,7 @@ __all__ = ["habit", "is_whole"]
 
 _DECIMALS = (1.0, 0.1, 0.01, 0.001)
 _TIMES = (86_400 * 10**9, 3600 * 10**9, 60 * 10**9, 10**9, 10**6, 10**3)
+_OF_TIME = {"date", "date with time zone", "duration", "time of day"}
 _SOME = 1000  # a look at some rows saves the rest
 
 
@@ -26,10 +27,10 @@ def habit(column: Column) -> float:
     >>> habit(price)
     0.01
     """
+    if column.unit and column.meaning not in _OF_TIME:
+        return float(column.unit)  # integers, decimals, periods: all values keep it by their nature
     if not column.unit:
         steps = list(_DECIMALS)
-    elif column.meaning == "number":
-        steps = [float(column.unit)]
     else:
         steps = [float(step) for step in _TIMES if step >= column.grid.step and not step % column.unit]
     for step in steps:
