@@ -124,14 +124,11 @@ class Imputer:
         if not wanted:
             return {}
         rows = np.flatnonzero(np.logical_or.reduce([columns[position].missing for position in wanted]))
-        if 2 * len(rows) > len(columns[0]):
-            rows = np.arange(len(columns[0]))  # to take all is cheaper than to choose most
         modelled = [column for column in columns if column.name in self._codec.codecs]
         parts: dict[Hashable, list[Filling]] = {columns[position].name: [] for position in wanted}
         for begin in range(0, len(rows), batch_size):
             batch = rows[begin : begin + batch_size]
-            together = slice(batch[0], batch[-1] + 1) if batch[-1] - batch[0] < len(batch) else batch
-            part = [column.rows(together) for column in modelled]
+            part = [column.rows(batch) for column in modelled]
             completed = self._engine.impute(self._codec.encode(part))
             for name, filling in self._codec.decode(
                 [column for column in part if column.name in parts], completed
