@@ -96,6 +96,25 @@ def fitted(library, **options):
     return simpdm_frames.fit(library.make(table()), **{**QUICK, **options})
 
 
+DATA = table()
+MODEL = fitted(LIBRARIES[0])
+
+
+def head(n, **columns):
+    """The first rows of the table, with other columns beside or instead."""
+    return {**{name: cells[:n] for name, cells in DATA.items()}, **columns}
+
+
+def filled(library, frame, model=MODEL, **options):
+    """The cells of a frame that a model has filled."""
+    return library.cells(simpdm_frames.impute(frame, model, **options))
+
+
+def fit_filled(library, data, **options):
+    """The cells of a frame that is filled with a model of its own."""
+    return library.cells(simpdm_frames.fit_impute(library.make(data), **{**QUICK, **options}))
+
+
 Y = np.random.default_rng(0).normal(size=60)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
-from libraries import LIBRARIES, QUICK, fitted, table
+from libraries import DATA, LIBRARIES, MODEL, QUICK, filled, fit_filled, fitted, table
 
 import simpdm_frames
 from simpdm_frames import engine
@@ -20,21 +20,6 @@ from simpdm_frames.errors import (
     UnfilledColumnsWarning,
     UnknownFrameError,
 )
-
-DATA = table()
-MODEL = fitted(LIBRARIES[0])
-
-
-def head(n, **columns):
-    return {**{name: cells[:n] for name, cells in DATA.items()}, **columns}
-
-
-def filled(library, frame, model=MODEL, **options):
-    return library.cells(simpdm_frames.impute(frame, model, **options))
-
-
-def fit_filled(library, data, **options):
-    return library.cells(simpdm_frames.fit_impute(library.make(data), **{**QUICK, **options}))
 
 
 def test_another_dtype_of_the_same_meaning_is_accepted():

@@ -165,7 +165,8 @@ def test_an_extra_column_may_hold_anything():
 
 def test_none_is_no_name():
     frame = pd.DataFrame(table())
-    frame.simpdm.plan(categorical=None, ignore=None, ordinal=None, columns=None, missing_values=())
+    none = frame.simpdm.plan(categorical=None, ignore=None, ordinal=None, columns=None, missing_values=())
+    pd.testing.assert_frame_equal(none, frame.simpdm.plan())
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 import warnings
 
+import libraries
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from libraries import LIBRARIES, QUICK, fitted, table
+from libraries import DATA, LIBRARIES, MODEL, QUICK, filled, fit_filled, fitted, head
 
 import simpdm_frames
 from simpdm_frames.errors import (
@@ -20,21 +21,6 @@ from simpdm_frames.errors import (
     UnseenLabelsError,
     UnseenLabelsWarning,
 )
-
-DATA = table()
-MODEL = fitted(LIBRARIES[0])
-
-
-def head(n, **columns):
-    return {**{name: cells[:n] for name, cells in DATA.items()}, **columns}
-
-
-def filled(library, frame, model=MODEL, **options):
-    return library.cells(simpdm_frames.impute(frame, model, **options))
-
-
-def fit_filled(library, data, **options):
-    return library.cells(simpdm_frames.fit_impute(library.make(data), **{**QUICK, **options}))
 
 
 def test_only_holes_change(library):
@@ -238,8 +224,6 @@ def test_a_mixed_column_of_many_values_is_left_and_named():
 
 def test_unsupported_columns_pass_and_are_named_if_they_have_holes(library):
     lists = [[k] for k in range(40)]
-    if library.name == "pandas-pyarrow":
-        pytest.skip("pandas turns lists into Arrow's only on demand")
     data = {**DATA, "whole": lists, "holed": [None, *lists[1:]]}
     with pytest.warns(UnfilledColumnsWarning, match=r"'holed' \(") as caught:
         done = fit_filled(library, data)
@@ -282,7 +266,7 @@ def test_unseen_labels_stay_and_are_named(library):
     with pytest.warns(UnseenLabelsWarning, match=r"'ward' \(.*\): 'burns', 'eyes'") as caught:
         done = filled(library, frame)
     assert len(caught) == 1
-    assert caught[0].filename == __file__
+    assert caught[0].filename == libraries.__file__  # the line that called
     assert done["ward"][0::3] == ["burns"] * 4
     assert set(done["ward"][1::3]) <= {"heart", "general"}
     with pytest.raises(UnseenLabelsError, match=r"'ward'.*'burns'"):
@@ -308,7 +292,7 @@ def test_an_extra_column_passes_with_one_warning(library):
     with pytest.warns(ExtraColumnsWarning, match=r"'extra' \(.*'more' \(") as caught:
         done = filled(library, frame)
     assert len(caught) == 1
-    assert caught[0].filename == __file__
+    assert caught[0].filename == libraries.__file__  # the line that called
     assert done["extra"] == ["p", "q"] * 6
     with pytest.warns() as both:
         done = filled(library, library.make(head(12, extra=["p", None] * 6)))
