@@ -14,6 +14,9 @@ Schedule = Literal["cosine", "linear"]
 Alignment = Literal["mse", "contrastive", "sinkhorn", "none"]
 Augmentation = Literal["state", "strong", "weak", "none"]
 Decay = Literal["linear", "none"]
+Masking = Literal["even", "varied"]
+Scale = Literal["none", "deviation"]
+Start = Literal["noise", "mean"]
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,34 @@ class Settings:
         Optimiser steps.
     batch_size
         Rows per step; a smaller table is used whole.
-    learning_rate, weight_decay, decay
-        AdamW's; ``decay="linear"`` lowers the rate to 0 over the steps.
+    learning_rate, weight_decay, decay, warmup
+        AdamW's; ``decay="linear"`` lowers the rate to 0 over the steps, after ``warmup`` steps in which it
+        rises.
+    average
+        Decay of the moving average of the weights that is kept instead of the last weights; 0 for none.
+    members
+        Networks that are trained side by side, each with weights, batches and noise of its own; their
+        estimates are averaged.
+    scouts, holdout, look_every, patience
+        The first ``scouts`` members never see a share ``holdout`` of the observed cells. Every
+        ``look_every`` steps their error on these cells is looked at; the best state is kept, and the
+        training ends after ``patience`` looks without a better one.
     layers, width
-        Hidden layers of the denoiser and their width.
+        Hidden layers of the denoiser and their width, which is rounded up to a multiple of 16.
+    frequencies, lowest_frequency, highest_frequency
+        Visible numbers enter also as so many sines and cosines, at frequencies in even ratios, in waves
+        per unit of the engine's scale.
+    scale
+        ``"deviation"`` puts numbers on mean 0 and deviation 1 inside the engine.
     diffusion_steps, schedule
         Length T of the diffusion and its noise schedule.
     mask_rate
         Share of the observed cells that each step hides and learns to restore (r_m).
+    masking
+        ``"even"`` hides that share in every row; ``"varied"`` draws the share of each row, up to twice as
+        much.
+    whole_share
+        Columns without holes are hidden less often by this factor.
     alignment, alignment_weight
         Self-supervised alignment of the two channels and its weight γ (Eq. 10).
     temperature
@@ -47,6 +70,9 @@ class Settings:
         Perturbation strengths for observed, pseudo-missing and missing cells.
     sampling_steps
         Denoising steps when imputing; None for all ``diffusion_steps``.
+    start
+        What imputing starts from: ``"noise"``, or the ``"mean"`` of all noises, which with
+        ``sampling_steps=1`` leaves nothing to chance.
     draws
         Independent imputations that are averaged.
 
@@ -63,11 +89,24 @@ class Settings:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-5
     decay: Decay = "linear"
+    warmup: int = 0
+    average: float = 0.0
+    members: int = 1
+    scouts: int = 0
+    holdout: float = 0.2
+    look_every: int = 50
+    patience: int = 10
     layers: int = 3
     width: int = 256
+    frequencies: int = 0
+    lowest_frequency: float = 0.05
+    highest_frequency: float = 1.0
+    scale: Scale = "none"
     diffusion_steps: int = 10
     schedule: Schedule = "cosine"
     mask_rate: float = 0.3
+    masking: Masking = "even"
+    whole_share: float = 1.0
     alignment: Alignment = "mse"
     alignment_weight: float = 1.0
     temperature: float = 0.5
@@ -77,6 +116,7 @@ class Settings:
     p_pm: float = 0.8
     p_ms: float = 1.0
     sampling_steps: int | None = None
+    start: Start = "noise"
     draws: int = 1
 
     def __post_init__(self) -> None:
@@ -89,13 +129,26 @@ class Settings:
         _check_real("learning_rate", self.learning_rate, above=0, at_most=1)
         _check_real("weight_decay", self.weight_decay, at_least=0, at_most=1)
         _check_name("decay", self.decay, Decay)
+        _check_integer("warmup", self.warmup, 0, 1_000_000)
+        _check_real("average", self.average, at_least=0, below=1)
+        _check_integer("members", self.members, 1, 1024)
+        _check_integer("scouts", self.scouts, 0, self.members)
+        _check_real("holdout", self.holdout, above=0, below=1)
+        _check_integer("look_every", self.look_every, 1, 100_000_000)
+        _check_integer("patience", self.patience, 1, 100_000_000)
         _check_integer("layers", self.layers, 1, 64)
         _check_integer("width", self.width, 1, 65_536)
+        _check_integer("frequencies", self.frequencies, 0, 1024)
+        _check_real("lowest_frequency", self.lowest_frequency, above=0, at_most=1e3)
+        _check_real("highest_frequency", self.highest_frequency, at_least=self.lowest_frequency, at_most=1e3)
+        _check_name("scale", self.scale, Scale)
         _check_integer("diffusion_steps", self.diffusion_steps, 1, 10_000)
         _check_name("schedule", self.schedule, Schedule)
         if self.schedule == "linear":  # a single step would leave most of the signal
             _check_integer("diffusion_steps", self.diffusion_steps, 2, 10_000)
         _check_real("mask_rate", self.mask_rate, above=0, below=1)
+        _check_name("masking", self.masking, Masking)
+        _check_real("whole_share", self.whole_share, above=0, at_most=1)
         _check_name("alignment", self.alignment, Alignment)
         _check_real("alignment_weight", self.alignment_weight, at_least=0, at_most=1e6)
         _check_real("temperature", self.temperature, above=0, at_most=1e6)
@@ -110,6 +163,7 @@ class Settings:
             )
         if self.sampling_steps is not None:
             _check_integer("sampling_steps", self.sampling_steps, 1, self.diffusion_steps)
+        _check_name("start", self.start, Start)
         _check_integer("draws", self.draws, 1, 1_000_000)
 
     def override(self, **options: Any) -> Settings:

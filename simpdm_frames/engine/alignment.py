@@ -25,14 +25,29 @@ def alignment_loss(settings: Settings, n_columns: int) -> Callable[[Tensor, Tens
 
     The squared differences of a head's levels count together as one cell, as the denoising loss counts
     them: γ then weighs a column alike whether it has two levels or two hundred.
+
+    Shape
+    -----
+    Of the loss: ``a``, ``b`` (…, n, d); what stands before n, members that know nothing of each other, is
+    averaged over.
     """
     if settings.alignment == "mse":
-        return lambda a, b: mse(a, b) * (a.shape[1] / n_columns)
+        return lambda a, b: mse(a, b) * (a.shape[-1] / n_columns)
     if settings.alignment == "contrastive":
-        return lambda a, b: contrastive(a, b, settings.temperature)
+        return _for_each_member(lambda a, b: contrastive(a, b, settings.temperature))
     if settings.alignment == "sinkhorn":
-        return lambda a, b: sinkhorn(a, b, settings.blur)
+        return _for_each_member(lambda a, b: sinkhorn(a, b, settings.blur))
     return None
+
+
+def _for_each_member(loss: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Average a loss that compares the rows of one table over all tables."""
+
+    def mean(a: Tensor, b: Tensor) -> Tensor:
+        pairs = zip(*(x.reshape(-1, *x.shape[-2:]) for x in (a, b)), strict=True)
+        return torch.stack([loss(one, other) for one, other in pairs]).mean()
+
+    return mean
 
 
 def mse(a: Tensor, b: Tensor) -> Tensor:
@@ -40,7 +55,7 @@ def mse(a: Tensor, b: Tensor) -> Tensor:
 
     Shape
     -----
-    ``a``, ``b`` (n, d); result a scalar.
+    ``a``, ``b`` (…, d); result a scalar.
     """
     return functional.mse_loss(a, b)
 

@@ -1,4 +1,4 @@
-"""The network: a plain MLP that is told the diffusion step and which cells it may trust."""
+"""The network: plain MLPs side by side, told the diffusion step and which cells they may trust."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from simpdm_frames.encoded import Layout
+from simpdm_frames.engine.ragged import even
+from simpdm_frames.settings import Settings
 
 __all__ = ["Denoiser"]
 
@@ -20,60 +22,108 @@ class Denoiser(nn.Module):
 
     No U-net and no shortcuts. The embedding of the step and a learned projection of the mask are
     added to the first layer's representation. Categories enter as ones and zeros per level, which
-    makes their first projection an embedding.
+    makes their first projection an embedding. With ``frequencies``, visible numbers enter also as sines
+    and cosines, from which a network learns what is not smooth.
+
+    The hybrid input of Eq. 9 comes in its two parts, which are zero where the other is not: ``visible``
+    is the same for both channels, so its share of the first layer is computed once.
+
+    All members are one network to torch: weights have a leading axis, layers are batched products.
 
     Shape
     -----
-    Input (…, n, n_numbers + n_levels), ``t`` (…, n) integers, ``condition`` (n, n_columns) bool, shared
-    by all that stands before n; output as the input: values of the numbers, then unnormalised scores of
+    ``visible`` (members or 1, n, n_numbers + n_levels), ``noisy`` and the result
+    (channels, members, n, n_numbers + n_levels), ``t`` (channels, members or 1, n) integers, ``condition``
+    (members or 1, n, n_columns) bool. The result holds values of the numbers, then unnormalised scores of
     the levels.
 
     Examples
     --------
-    >>> net = Denoiser(Layout(2, (3,)), width=8, layers=2, n_steps=10, generator=torch.Generator())
-    >>> net(torch.zeros(4, 5), torch.ones(4, dtype=torch.int64), torch.zeros(4, 3).bool()).shape
-    torch.Size([4, 5])
+    >>> net = Denoiser(Layout(2, (3,)), Settings(width=8, members=4), torch.Generator())
+    >>> table, hidden = torch.zeros(1, 6, 5), torch.zeros(1, 6, 3).bool()
+    >>> net(table, table.unsqueeze(0), torch.ones(1, 1, 6, dtype=torch.int64), hidden).shape
+    torch.Size([1, 4, 6, 5])
     """
 
-    def __init__(
-        self, layout: Layout, *, width: int, layers: int, n_steps: int, generator: torch.Generator
-    ) -> None:
+    def __init__(self, layout: Layout, settings: Settings, generator: torch.Generator) -> None:
         super().__init__()
+        members, width = settings.members, even(settings.width)
         d_table = layout.n_numbers + layout.n_levels
-        self.table = _linear(d_table, width, generator)
-        self.mask = _linear(layout.n_columns, width, generator)
-        self.step_in = _linear(2 * _WAVES, width, generator)
-        self.step_out = _linear(width, width, generator)
-        self.hidden = nn.ModuleList(_linear(width, width, generator) for _ in range(layers - 1))
-        self.head = _linear(width, d_table, generator)
-        self.register_buffer("waves", _waves(n_steps), persistent=False)
+        d_waves = 2 * settings.frequencies * layout.n_numbers
+        self.n_numbers = layout.n_numbers
 
-    waves: Tensor
+        def weight(d_in: int, d_out: int, fan_in: int | None = None) -> nn.Parameter:
+            bound = 1 / math.sqrt(max(fan_in or d_in, 1))
+            values = torch.rand(members, d_in, d_out, generator=generator, dtype=torch.float32)
+            return nn.Parameter((2 * values - 1) * bound)
 
-    def forward(self, hybrid: Tensor, t: Tensor, condition: Tensor) -> Tensor:
-        """Predict the table."""
-        # Few steps, many rows: embed each step once and look it up.
-        steps = self.step_out(functional.silu(self.step_in(self.waves)))
-        x = self.table(hybrid) + self.mask(condition.float()) + functional.embedding(t, steps)
-        # Flat and in place from here: memory is what a step waits for.
-        x = functional.relu(x.flatten(0, -2))
-        for layer in self.hidden:
-            x = layer(x).relu_()
-        output: Tensor = self.head(x)
-        return output.view_as(hybrid)
+        def bias(d_in: int, d_out: int) -> nn.Parameter:
+            values = torch.rand(members, 1, d_out, generator=generator, dtype=torch.float32)
+            return nn.Parameter((2 * values - 1) / math.sqrt(max(d_in, 1)))
+
+        self.table = weight(d_table, width, d_table + d_waves)
+        self.waves = weight(d_waves, width, d_table + d_waves)
+        self.mask = weight(layout.n_columns, width)
+        self.first_bias = bias(d_table + d_waves, width)
+        self.step_in, self.step_in_bias = weight(2 * _WAVES, width), bias(2 * _WAVES, width)
+        self.step_out, self.step_out_bias = weight(width, width), bias(width, width)
+        depth = settings.layers - 1
+        self.hidden = nn.ParameterList(weight(width, width) for _ in range(depth))
+        self.hidden_bias = nn.ParameterList(bias(width, width) for _ in range(depth))
+        self.head, self.head_bias = weight(width, even(d_table)), bias(width, even(d_table))
+        self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
+        self.register_buffer("frequencies", _frequencies(settings), persistent=False)
+
+    steps: Tensor
+    frequencies: Tensor
+
+    @property
+    def members(self) -> int:
+        """The number of networks."""
+        return len(self.table)
+
+    def forward(self, visible: Tensor, noisy: Tensor, t: Tensor, condition: Tensor) -> Tensor:
+        """Predict the table with each member."""
+        channels, n, members = noisy.shape[0], noisy.shape[2], self.members
+        hidden = condition.to(visible.dtype)
+        parts, weights = [visible, hidden], [self.table, self.mask]
+        if len(self.frequencies):
+            parts.append(self._describe(visible[..., : self.n_numbers], hidden[..., : self.n_numbers]))
+            weights.append(self.waves)
+        shown = torch.cat(parts, dim=-1).expand(members, -1, -1)
+        x = torch.baddbmm(self.first_bias, shown, torch.cat(weights, dim=1))
+        # Members first, then channels: one batched product serves both channels.
+        noisy = noisy.expand(-1, members, -1, -1).transpose(0, 1).flatten(1, 2)
+        x = x.unsqueeze(1) + torch.bmm(noisy, self.table).view(members, channels, n, -1)
+        x = x.flatten(1, 2) + self._embed(t.expand(-1, members, -1).transpose(0, 1).flatten(1, 2))
+        x = x.relu_()
+        for weight, bias in zip(self.hidden, self.hidden_bias, strict=True):
+            x = torch.baddbmm(bias, x, weight).relu_()
+        output = torch.baddbmm(self.head_bias, x, self.head)
+        return output[..., : noisy.shape[-1]].reshape(members, channels, n, -1).transpose(0, 1)
+
+    def _describe(self, numbers: Tensor, hidden: Tensor) -> Tensor:
+        """Describe visible numbers by sines and cosines; hidden ones by zeros."""
+        angles = numbers.unsqueeze(-1) * self.frequencies
+        cosines = angles.cos() * (1 - hidden).unsqueeze(-1)
+        return torch.cat([angles.sin(), cosines], dim=-1).flatten(-2)  # the sine of 0 is 0 already
+
+    def _embed(self, t: Tensor) -> Tensor:
+        """Embed the steps: there are few of them and many rows, so each is embedded once and looked up."""
+        waves = functional.silu(self.step_in_bias + self.steps @ self.step_in)
+        steps = torch.baddbmm(self.step_out_bias, waves, self.step_out)
+        first = torch.arange(self.members, device=t.device).unsqueeze(1) * steps.shape[1]
+        return functional.embedding(t + first, steps.flatten(0, 1))
 
 
-def _linear(d_in: int, d_out: int, generator: torch.Generator) -> nn.Linear:
-    """Make a linear layer whose weights come from our generator, not from the global one."""
-    layer = nn.Linear(d_in, d_out, device="meta", dtype=torch.float32).to_empty(device="cpu")  # draws nothing
-    bound = 1 / math.sqrt(max(d_in, 1))
-    with torch.no_grad():
-        layer.weight.uniform_(-bound, bound, generator=generator)
-        layer.bias.uniform_(-bound, bound, generator=generator)
-    return layer
+def _frequencies(settings: Settings) -> Tensor:
+    """Give angular frequencies in even ratios."""
+    low, high = (math.log(f) for f in (settings.lowest_frequency, settings.highest_frequency))
+    powers = torch.linspace(low, high, settings.frequencies, dtype=torch.float64)
+    return (2 * math.pi * powers.exp()).float()
 
 
-def _waves(n_steps: int) -> Tensor:
+def _steps(n_steps: int) -> Tensor:
     """Describe each step 0 … T by sines and cosines of falling frequency."""
     frequencies = torch.exp(torch.arange(_WAVES, dtype=torch.float64) / _WAVES * -math.log(10_000))
     angles = torch.arange(n_steps + 1).unsqueeze(1) * frequencies

@@ -9,19 +9,22 @@ import torch
 from torch import Tensor
 
 from simpdm_frames.encoded import Completed, Encoded, Layout
+from simpdm_frames.engine.batches import Batches, Holdout
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
+from simpdm_frames.engine.judging import Average, Judge
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.noise import content_keys
 from simpdm_frames.engine.objective import Objective
 from simpdm_frames.engine.ragged import Heads
-from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler
+from simpdm_frames.engine.residuals import Residuals
+from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation
 from simpdm_frames.engine.schedule import Schedule
-from simpdm_frames.engine.table import Padding, Table, tensor
-from simpdm_frames.engine.training import Callback, Run, train
+from simpdm_frames.engine.table import Padding, Scale, Table, tensor
+from simpdm_frames.engine.training import Callback, Progress, Run, train
 from simpdm_frames.settings import Settings
 
-__all__ = ["Batches", "Engine"]
+__all__ = ["Engine"]
 
 
 class Engine:
@@ -44,21 +47,25 @@ class Engine:
         layout: Layout,
         settings: Settings,
         denoiser: Denoiser,
+        scale: Scale,
+        residuals: Residuals | None = None,
         *,
         seed: int,
         device: str,
         loss_curve: Sequence[float] = (),
+        judged: Sequence[tuple[int, float]] = (),
     ) -> None:
         self.layout = layout
         self.settings = settings
         self.seed = seed
         self.device = device
         self.loss_curve = tuple(loss_curve)
+        self.judged = tuple(judged)
+        self.scale = scale.to(device)
         self.denoiser = denoiser.to(device).eval().requires_grad_(requires_grad=False)
         self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
-        self._sampler = Sampler(
-            self.denoiser, gaussian, multinomial, n_strides=settings.sampling_steps, draws=settings.draws
-        )
+        kept = None if residuals is None else residuals.to(device)
+        self._sampler = Sampler(self.denoiser, gaussian, multinomial, settings, kept)
 
     @classmethod
     def fit(
@@ -85,41 +92,39 @@ class Engine:
         if len(encoded) < 2:
             raise ValueError(f"a fit needs at least 2 rows, got {len(encoded)}")
         _check_seed(seed)
-        cpu_heads = Heads(layout.cardinalities)
-        table = Padding.learn(encoded, cpu_heads).table(encoded, cpu_heads).to(device)
-        _, gaussian, multinomial = _diffusions(layout, settings, device)
-        objective = Objective(settings, layout, gaussian, multinomial)
-        networks: list[Denoiser] = []
-
-        def start() -> Run:
-            random = torch.Generator().manual_seed(seed)
-            network = Denoiser(
-                layout,
-                width=settings.width,
-                layers=settings.layers,
-                n_steps=settings.diffusion_steps,
-                generator=random,
-            ).to(device)
-            networks.append(network)
-            # The draws live on the device; what is left of the weights' stream seeds them.
-            draws = torch.Generator(device).manual_seed(int(torch.randint(2**62, (), generator=random)))
-            batches = Batches(table, settings.batch_size, draws)
-            return Run(
-                lambda: objective.loss(network, batches.next(), draws), network.parameters(), batches.halve
-            )
-
+        heads = Heads(layout.cardinalities)
+        scale = Scale.none(layout.n_numbers) if settings.scale == "none" else Scale.learn(encoded)
+        padding = Padding.learn(encoded, heads, scale)
+        table = padding.table(encoded, heads, scale).to(device)
+        trial = _Trial(table, padding.to(device), layout, settings, seed=seed, device=device)
         losses = train(
-            start,
+            trial.start,
             steps=settings.steps,
             learning_rate=settings.learning_rate,
             weight_decay=settings.weight_decay,
             decay=settings.decay == "linear",
-            callbacks=callbacks,
+            warmup=settings.warmup,
+            callbacks=[*callbacks, trial],
         )
-        return cls(layout, settings, networks[-1], seed=seed, device=device, loss_curve=losses)
+        return cls(
+            layout,
+            settings,
+            trial.best(len(losses)),
+            scale,
+            trial.residuals(),
+            seed=seed,
+            device=device,
+            loss_curve=losses,
+            judged=trial.judge.curve if trial.judge else (),
+        )
 
     def impute(
-        self, encoded: Encoded, *, seed: int | None = None, batch_size: int = PASS_HEIGHT
+        self,
+        encoded: Encoded,
+        *,
+        seed: int | None = None,
+        batch_size: int = PASS_HEIGHT,
+        draw: bool = False,
     ) -> Completed:
         """Fill the holes of a table of the same layout.
 
@@ -129,6 +134,8 @@ class Engine:
             Chooses the noise that the fills start from; by default the seed of the fit.
         batch_size
             Rows per pass, at most ``PASS_HEIGHT``. It changes the time, never the result.
+        draw
+            Draw each fill from the distribution of what it could be, instead of giving the expectation.
         """
         if encoded.layout != self.layout:
             raise ValueError(f"the model was fit to {self.layout}, not to {encoded.layout}")
@@ -141,45 +148,96 @@ class Engine:
         height = min(batch_size, PASS_HEIGHT)
         for begin in range(0, len(holes), height):
             rows = holes[begin : begin + height]
-            filled = self._complete(encoded.rows(rows), self.seed if seed is None else seed)
+            filled = self._complete(encoded.rows(rows), self.seed if seed is None else seed, draw=draw)
             numbers[rows], probabilities[rows] = (part.cpu().numpy() for part in filled)
         return Completed(self.layout, numbers, probabilities)
 
-    def _complete(self, encoded: Encoded, seed: int) -> tuple[Tensor, Tensor]:
+    def _complete(self, encoded: Encoded, seed: int, *, draw: bool) -> tuple[Tensor, Tensor]:
         numbers, codes, missing = (tensor(part) for part in (encoded.numbers, encoded.codes, encoded.missing))
         keys = content_keys(numbers, codes, missing) if encoded.keys is None else tensor(encoded.keys)
         no_number, no_code = missing.tensor_split([self.layout.n_numbers], dim=1)
         table = Table(
-            numbers.masked_fill(no_number, 0.0).to(self.device),
+            self.scale.apply(numbers.to(self.device)).masked_fill(no_number.to(self.device), 0.0),
             self._heads.one_hot(codes.masked_fill(no_code, 0).to(self.device)),
             missing.to(self.device),
         )
-        return self._sampler.complete(table, keys.to(self.device), seed)
+        fill = self._sampler.draw if draw else self._sampler.complete
+        filled, probabilities = fill(table, keys.to(self.device), seed)
+        observed = numbers.to(self.device)  # to scale there and back would lose a bit
+        return torch.where(table.missing[:, : len(self.scale.centre)], self.scale.undo(filled), observed), probabilities
 
 
-class Batches:
-    """Rows for each step: all of a small table, else a share of a shuffled one."""
+class _Trial:
+    """One run of the training, started anew if it has to be: networks, batches, and who judges them."""
 
-    def __init__(self, table: Table, size: int, generator: torch.Generator) -> None:
-        self._table = table
-        self._size = min(size, len(table))
-        self._generator = generator
-        self._order = torch.empty(0, dtype=torch.int64)
+    judge: Judge | None = None
 
-    def halve(self) -> bool:
-        """Take half as many rows from now on; False if there is only one."""
-        self._size, can_be = max(self._size // 2, 1), self._size > 1
-        return can_be
+    def __init__(
+        self, table: Table, padding: Padding, layout: Layout, settings: Settings, *, seed: int, device: str
+    ) -> None:
+        self._table, self._padding, self._layout, self._settings = table, padding, layout, settings
+        self._seed, self._device = seed, device
+        self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
+        # What never lacks a cell is hidden less often, though often enough to be filled one day.
+        whole = ~table.missing.any(0)
+        rarely = settings.whole_share if not whole.all() else 1.0
+        rates = torch.where(whole, rarely, 1.0) * settings.mask_rate
+        self._objective = Objective(settings, layout, gaussian, multinomial, rates)
 
-    def next(self) -> Table:
-        """Take the rows of the next step."""
-        if self._size == len(self._table):
-            return self._table
-        if len(self._order) < self._size:
-            device = self._table.missing.device
-            self._order = torch.randperm(len(self._table), generator=self._generator, device=device)
-        index, self._order = self._order.tensor_split([self._size])
-        return self._table.rows(index)
+    def start(self) -> Run:
+        """Make fresh networks and fresh randomness from the seed."""
+        settings, table = self._settings, self._table
+        random = torch.Generator().manual_seed(self._seed)
+        self._network = Denoiser(self._layout, settings, random).to(self._device)
+        # The draws live on the device; what is left of the weights' stream seeds them.
+        draws = torch.Generator(self._device).manual_seed(int(torch.randint(2**62, (), generator=random)))
+        self._holdout = (
+            Holdout(table, settings.scouts, settings.holdout, self._padding, self._heads, draws)
+            if settings.scouts
+            else None
+        )
+        self._average = Average(self._network, settings.average) if settings.average or settings.scouts else None
+        self.judge = None
+        if self._holdout is not None and self._average is not None:
+            self.judge = Judge(
+                self._average,
+                self._predict,
+                table,
+                self._holdout,
+                every=settings.look_every,
+                patience=settings.patience,
+            )
+        batches = Batches(table, settings.batch_size, draws, settings.members, self._holdout)
+        return Run(
+            lambda: self._objective.loss(self._network, batches.next(), draws),
+            self._network.parameters(),
+            batches.halve,
+            self._average.update if self._average else None,
+        )
+
+    def __call__(self, progress: Progress) -> bool:
+        """Ask the judge whether the training should end."""
+        return self.judge is not None and self.judge(progress)
+
+    def best(self, steps: int) -> Denoiser:
+        """Give the network to be kept after so many steps."""
+        if self.judge is not None:
+            return self.judge.best(steps)
+        return self._network if self._average is None else self._average.network
+
+    def residuals(self) -> Residuals | None:
+        """Learn from the scouts' cells how far estimates are from the truth."""
+        if self.judge is None or self._holdout is None:
+            return None
+        estimates = self.judge.predictions()[0].cpu()
+        truth = self._table.numbers[self._holdout.rows].expand_as(estimates).cpu()
+        held = self._holdout.held.cpu()
+        return Residuals.learn(
+            [(estimates[..., j][held[..., j]], truth[..., j][held[..., j]]) for j in range(self._layout.n_numbers)]
+        )
+
+    def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
+        return expectation(network, self._heads, self._settings.diffusion_steps, table)
 
 
 def _diffusions(

@@ -18,16 +18,30 @@ class Masks:
 
     Shape
     -----
-    All (n, n_columns) bool: ``missing`` m, ``pseudo`` m_p, ``condition`` m_c.
+    All (…, n, n_columns) bool: ``missing`` m, ``pseudo`` m_p, ``condition`` m_c.
     """
 
     missing: Tensor
     pseudo: Tensor
 
     @classmethod
-    def draw(cls, missing: Tensor, rate: float, generator: torch.Generator) -> Masks:
-        """Hide a share ``rate`` of the observed cells: ``m_p ~ Bernoulli((1 - m) r_m)``."""
-        chance = torch.rand(missing.shape, generator=generator, device=missing.device, dtype=torch.float32)
+    def draw(
+        cls, missing: Tensor, rate: Tensor | float, generator: torch.Generator, *, varied: bool = False
+    ) -> Masks:
+        """Hide a share ``rate`` of the observed cells: ``m_p ~ Bernoulli((1 - m) r_m)``.
+
+        Parameters
+        ----------
+        rate
+            One number, or one for each column.
+        varied
+            Draw the rate of each row anew, evenly between 0 and twice the rate: a network then meets rows
+            that lack a single cell and rows that lack most.
+        """
+        like = {"generator": generator, "device": missing.device, "dtype": torch.float32}
+        chance = torch.rand(missing.shape, **like)
+        if varied:
+            rate = rate * torch.rand(*missing.shape[:-1], 1, **like).mul_(2)
         return cls(missing, (chance < rate) & ~missing)
 
     @property
@@ -44,7 +58,7 @@ def perturbation_strength(masks: Masks, settings: Settings) -> Tensor | None:
 
     Shape
     -----
-    Result (n, n_columns).
+    Result (…, n, n_columns).
     """
     if settings.augmentation == "none":
         return None

@@ -14,7 +14,18 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["Heads"]
+__all__ = ["Heads", "even"]
+
+_LANES = 16  # numbers that a processor adds at once
+
+
+def even(width: int) -> int:
+    """Round the width of a product up to whole vectors.
+
+    What is left over beside whole vectors is summed in an order that depends on the row's position, so
+    that a row would not get the same bits everywhere.
+    """
+    return -(-width // _LANES) * _LANES
 
 
 class Heads:
@@ -43,6 +54,8 @@ class Heads:
         self._starts = starts.to(device)
         self._rectangle = rectangle.to(device)
         self._members = (head_of_level.unsqueeze(1) == torch.arange(n_heads)).float().to(device)
+        # A product of another width may round a row by where it stands, see ``even``.
+        self._adding = torch.nn.functional.pad(self._members, (0, even(n_heads) - n_heads))
         self.log_size = sizes.double().log().float().to(device)
 
     def spread(self, per_head: Tensor) -> Tensor:
@@ -51,7 +64,7 @@ class Heads:
 
     def sum(self, per_level: Tensor) -> Tensor:
         """Sum the levels of each head."""
-        return per_level @ self._members
+        return (per_level @ self._adding)[..., : len(self.cardinalities)]
 
     def max(self, per_level: Tensor) -> Tensor:
         """Take the largest level of each head."""

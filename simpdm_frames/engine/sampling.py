@@ -1,4 +1,4 @@
-"""Imputing: Algorithm 2 of the paper, for numbers and categories.
+"""Imputing: Algorithm 2 of the paper, for numbers and categories, and its short cut.
 
 A row's fill depends on the model, the seed, the row and its key alone. Noise comes from
 ``noise``, and every pass through the network has the same height, because a matrix product of
@@ -15,78 +15,172 @@ from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.noise import normal, uniform
 from simpdm_frames.engine.objective import Network
+from simpdm_frames.engine.ragged import Heads
+from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.table import Table
+from simpdm_frames.settings import Settings
 
-__all__ = ["PASS_HEIGHT", "Sampler"]
+__all__ = ["PASS_HEIGHT", "Sampler", "expectation", "predict"]
 
 PASS_HEIGHT = 256
 """Rows of each pass through the network; fewer are padded up to it."""
+_MOST_ROUNDS = 16  # of a draw: beyond it several cells of a row are drawn at once
+_ORDER, _DRAWN = -1, -2  # purposes of random numbers; those of the walk count its draws from 0
+
+
+def predict(
+    network: Network, heads: Heads, table: Table, numbers: Tensor, levels: Tensor, t: int
+) -> tuple[Tensor, Tensor]:
+    """Ask each member once, with something in the place of what is hidden.
+
+    Shape
+    -----
+    Of the table, ``numbers`` and ``levels`` (members or none, n, …); results: numbers (members, n,
+    n_numbers), log-probabilities (members, n, n_levels).
+    """
+    no_number, no_category = table.missing.tensor_split([table.numbers.shape[-1]], dim=-1)
+    no_level = heads.spread(no_category)
+    visible = torch.cat([table.numbers.masked_fill(no_number, 0.0), table.levels * (1 - no_level)], dim=-1)
+    noisy = torch.cat([numbers * no_number, levels * no_level], dim=-1)
+    parts = (part if part.ndim == 3 else part.unsqueeze(0) for part in (visible, noisy, table.missing))
+    visible, noisy, missing = parts
+    step = torch.full((1, 1, len(table)), t, device=noisy.device)
+    output = network(visible, noisy.unsqueeze(0), step, missing)[0]
+    estimate, scores = output.tensor_split([table.numbers.shape[-1]], dim=-1)
+    return estimate, heads.log_softmax(scores)
+
+
+@torch.no_grad()
+def expectation(network: Network, heads: Heads, n_steps: int, table: Table) -> tuple[Tensor, Tensor]:
+    """Predict in one pass, from the mean of all noises at the end of the diffusion; as ``predict`` otherwise."""
+    return predict(network, heads, table, *_mean_of_noise(table, heads), n_steps)
+
+
+def _mean_of_noise(table: Table, heads: Heads) -> tuple[Tensor, Tensor]:
+    numbers = torch.zeros_like(table.numbers)
+    return numbers, heads.spread(torch.exp(-heads.log_size)).expand_as(table.levels)
 
 
 class Sampler:
-    """Fill holes by running the diffusion backwards, observed cells clamped at every step."""
+    """Fill holes by running the diffusion backwards, observed cells clamped at every step.
+
+    With ``start="mean"`` and one step the walk has no noise: it is the network's expectation given what
+    is visible.
+    """
 
     def __init__(
         self,
         network: Network,
         gaussian: GaussianDiffusion,
         multinomial: MultinomialDiffusion,
-        *,
-        n_strides: int | None,
-        draws: int,
+        settings: Settings,
+        residuals: Residuals | None = None,
     ) -> None:
         self._network = network
         self._gaussian = gaussian
         self._multinomial = multinomial
         self._heads = multinomial.heads
-        self._descent = gaussian.schedule.descent(n_strides)
-        self._draws = draws
+        self._descent = gaussian.schedule.descent(settings.sampling_steps)
+        self._draws = settings.draws
+        self._start = settings.start
+        self._residuals = residuals
 
     @torch.no_grad()
     def complete(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
-        """Fill the holes of at most ``PASS_HEIGHT`` rows.
+        """Estimate the holes of at most ``PASS_HEIGHT`` rows.
 
         Shape
         -----
         ``keys`` (n,); results: numbers (n, n_numbers), probabilities (n, n_levels).
         """
-        n = len(table)
-        padding = (0, 0, 0, PASS_HEIGHT - n)
-        full = Table(
-            functional.pad(table.numbers, padding),
-            functional.pad(table.levels, padding),
-            functional.pad(table.missing, padding),
-        )
-        full_keys = functional.pad(keys, (0, PASS_HEIGHT - n))
-        draws = [self._draw(full, full_keys, seed, draw) for draw in range(self._draws)]
-        numbers = torch.stack([draw[0] for draw in draws]).mean(0)[:n]
-        probabilities = torch.stack([draw[1] for draw in draws]).mean(0)[:n]
-        no_number, no_category = table.missing.tensor_split([numbers.shape[1]], dim=1)
-        return (
-            torch.where(no_number, numbers, table.numbers),
-            torch.where(self._heads.spread(no_category).bool(), probabilities, table.levels),
-        )
+        full, full_keys = _padded(table, keys)
+        numbers, probabilities = self._estimate(full, full_keys, seed)
+        filled = self._fill(full, full.missing, numbers, probabilities)
+        return filled.numbers[: len(table)], filled.levels[: len(table)]
 
-    def _draw(self, table: Table, keys: Tensor, seed: int, draw: int) -> tuple[Tensor, Tensor]:
-        """Walk once from noise to an estimate."""
+    @torch.no_grad()
+    def draw(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+        """Draw the holes of at most ``PASS_HEIGHT`` rows from what is known of them; as ``complete`` otherwise.
+
+        Cell by cell, in a random order of each row, every draw given those before it: so the cells of a
+        row fit together. A number is its expectation and an error that scouts made at such an expectation.
+        Without scouts the draw is a walk of Algorithm 2.
+        """
+        full, full_keys = _padded(table, keys)
+        if self._residuals is None:
+            numbers, log_levels = (part.mean(0) for part in self._walk(full, full_keys, seed, 0, "noise"))
+            race = uniform(seed, full_keys, (_DRAWN, 1), full.levels.shape[1])
+            full = self._fill(full, full.missing, numbers, self._multinomial.sample(log_levels, race))
+            return full.numbers[: len(table)], full.levels[: len(table)]
+        order = uniform(seed, full_keys, (_ORDER,), full.missing.shape[1])
+        turns = _turns(full.missing, order)
+        chance = uniform(seed, full_keys, (_DRAWN, 0), full.numbers.shape[1])
+        race = uniform(seed, full_keys, (_DRAWN, 1), full.levels.shape[1])
+        for turn in range(int(turns.max()) + 1):
+            numbers, probabilities = self._estimate(full, full_keys, seed)
+            numbers = numbers + self._residuals.draw(numbers, chance)
+            levels = self._multinomial.sample(probabilities.log(), race)
+            now = turns == turn
+            full = self._fill(full, now, numbers, levels)
+            full = Table(full.numbers, full.levels, full.missing & ~now)
+        return full.numbers[: len(table)], full.levels[: len(table)]
+
+    def _estimate(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+        """Average what all walks and members end at."""
+        walks = [self._walk(table, keys, seed, number, self._start) for number in range(self._draws)]
+        numbers = torch.stack([walk[0].mean(0) for walk in walks]).mean(0)
+        return numbers, torch.stack([walk[1].exp().mean(0) for walk in walks]).mean(0)
+
+    def _walk(self, table: Table, keys: Tensor, seed: int, number: int, start: str) -> tuple[Tensor, Tensor]:
+        """Walk once from the start to an estimate, with each member.
+
+        Shape
+        -----
+        Results: numbers (members, n, n_numbers), log-probabilities (members, n, n_levels).
+        """
         n_numbers, n_levels = table.numbers.shape[1], table.levels.shape[1]
-        no_number, no_category = table.missing.tensor_split([n_numbers], dim=1)
-        no_level = self._heads.spread(no_category).bool()
         last = self._gaussian.schedule.n_steps
-        numbers = normal(seed, keys, (draw, last, 0), n_numbers)
-        flat = torch.zeros_like(table.levels)
-        levels = self._multinomial.sample(flat, uniform(seed, keys, (draw, last, 1), n_levels))
+        if start == "mean":
+            numbers, levels = _mean_of_noise(table, self._heads)
+        else:
+            numbers = normal(seed, keys, (number, last, 0), n_numbers)
+            flat = torch.zeros_like(table.levels)
+            levels = self._multinomial.sample(flat, uniform(seed, keys, (number, last, 1), n_levels))
         for t, s in self._descent:
-            numbers = torch.where(no_number, numbers, table.numbers)
-            levels = torch.where(no_level, levels, table.levels)
-            step = torch.full((len(table),), t, device=keys.device)
-            output = self._network(torch.cat([numbers, levels], dim=1), step, table.missing)
-            estimate, scores = output.tensor_split([n_numbers], dim=1)
-            log_levels = self._heads.log_softmax(scores)
+            estimate, log_levels = predict(self._network, self._heads, table, numbers, levels, t)
             if s == 0:
                 break
             mean, variance = self._gaussian.q_posterior(estimate, numbers, t, s)
-            numbers = mean + variance**0.5 * normal(seed, keys, (draw, s, 0), n_numbers)
+            numbers = mean + variance**0.5 * normal(seed, keys, (number, s, 0), n_numbers)
             log_levels = self._multinomial.q_posterior(log_levels, levels.log(), t, s)
-            levels = self._multinomial.sample(log_levels, uniform(seed, keys, (draw, s, 1), n_levels))
-        return estimate, log_levels.exp()
+            levels = self._multinomial.sample(log_levels, uniform(seed, keys, (number, s, 1), n_levels))
+        return estimate, log_levels
+
+    def _fill(self, table: Table, cells: Tensor, numbers: Tensor, levels: Tensor) -> Table:
+        """Put estimates into some cells."""
+        some_numbers, some_categories = cells.tensor_split([numbers.shape[1]], dim=1)
+        return Table(
+            torch.where(some_numbers, numbers, table.numbers),
+            torch.where(self._heads.spread(some_categories).bool(), levels, table.levels),
+            table.missing,
+        )
+
+
+def _padded(table: Table, keys: Tensor) -> tuple[Table, Tensor]:
+    """Add empty rows up to the height of a pass."""
+    lacking = PASS_HEIGHT - len(table)
+    parts = (table.numbers, table.levels, table.missing)
+    return Table(*(functional.pad(part, (0, 0, 0, lacking)) for part in parts)), functional.pad(keys, (0, lacking))
+
+
+def _turns(missing: Tensor, order: Tensor) -> Tensor:
+    """Say at which turn each missing cell is drawn; -1 for the others.
+
+    Shape
+    -----
+    ``missing``, ``order`` and the result (n, n_columns).
+    """
+    rank = order.masked_fill(~missing, 2.0).argsort(1).argsort(1)
+    count = missing.sum(1, keepdim=True).clamp(min=1)
+    turns = rank * count.clamp(max=_MOST_ROUNDS) // count
+    return turns.masked_fill(~missing, -1)

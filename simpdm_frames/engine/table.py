@@ -1,4 +1,4 @@
-"""An ``Encoded`` table as tensors, its holes padded with what is known of their columns."""
+"""An ``Encoded`` table as tensors: its numbers scaled, its holes padded with what is known of their columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 from simpdm_frames.encoded import Encoded
 from simpdm_frames.engine.ragged import Heads
 
-__all__ = ["Padding", "Table", "tensor"]
+__all__ = ["Padding", "Scale", "Table", "tensor"]
 
 
 def tensor(array: NDArray[Any]) -> Tensor:
@@ -28,8 +28,9 @@ class Table:
 
     Shape
     -----
-    ``numbers`` (n, n_numbers); ``levels`` (n, n_levels), a distribution per head: certain where the
-    category is observed; ``missing`` (n, n_columns) bool, numbers first.
+    ``numbers`` (…, n, n_numbers); ``levels`` (…, n, n_levels), a distribution per head: certain where the
+    category is observed; ``missing`` (…, n, n_columns) bool, numbers first. What stands before n are the
+    members of an ensemble, each with rows of its own.
     """
 
     numbers: Tensor
@@ -42,15 +43,57 @@ class Table:
         return self.levels.log()
 
     def __len__(self) -> int:
-        return len(self.missing)
+        return self.missing.shape[-2]
 
     def rows(self, index: Tensor) -> Table:
-        """Take some rows."""
+        """Take some rows; an index of several axes gives tables of several axes."""
         return Table(self.numbers[index], self.levels[index], self.missing[index])
 
     def to(self, device: str) -> Table:
         """Move the rows to a device."""
         return Table(self.numbers.to(device), self.levels.to(device), self.missing.to(device))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The unit in which the engine sees the numbers of each column.
+
+    Shape
+    -----
+    ``centre``, ``spread`` (n_numbers,).
+    """
+
+    centre: Tensor
+    spread: Tensor
+
+    @classmethod
+    def none(cls, n_numbers: int) -> Scale:
+        """Leave numbers as they are."""
+        return cls(*(torch.full((n_numbers,), value, dtype=torch.float32) for value in (0.0, 1.0)))
+
+    @classmethod
+    def learn(cls, encoded: Encoded) -> Scale:
+        """Learn mean and standard deviation from observed cells."""
+        seen = ~tensor(encoded.missing)[:, : encoded.layout.n_numbers]
+        numbers = tensor(encoded.numbers).double().where(seen, 0.0)
+        count = seen.sum(0).clamp(min=1)
+        centre = numbers.sum(0) / count
+        spread = ((numbers - centre).where(seen, 0.0).square().sum(0) / count).sqrt()
+        # A column without spread, or with none that float32 can tell, is left in its own unit.
+        plain = spread <= 1e-6 * (1 + centre.abs())
+        return cls(centre.float(), spread.masked_fill(plain, 1.0).float())
+
+    def to(self, device: str) -> Scale:
+        """Move the scale to a device."""
+        return Scale(self.centre.to(device), self.spread.to(device))
+
+    def apply(self, numbers: Tensor) -> Tensor:
+        """Put numbers into the engine's unit."""
+        return (numbers - self.centre) / self.spread
+
+    def undo(self, numbers: Tensor) -> Tensor:
+        """Put numbers back into the unit they came in."""
+        return numbers * self.spread + self.centre
 
 
 @dataclass(frozen=True)
@@ -61,14 +104,14 @@ class Padding:
 
     Shape
     -----
-    ``means`` (n_numbers,), ``shares`` (n_levels,).
+    ``means`` (n_numbers,), in the engine's unit, ``shares`` (n_levels,).
     """
 
     means: Tensor
     shares: Tensor
 
     @classmethod
-    def learn(cls, encoded: Encoded, heads: Heads) -> Padding:
+    def learn(cls, encoded: Encoded, heads: Heads, scale: Scale) -> Padding:
         """Learn the padding from observed cells; every column needs at least one of them."""
         missing = tensor(encoded.missing)
         empty = missing.all(0).nonzero().flatten().tolist()
@@ -76,7 +119,7 @@ class Padding:
             names = ", ".join(encoded.layout.column(position) for position in empty)
             raise ValueError(f"nothing can be learnt about {names}: no observed cell; leave it out")
         seen_numbers, seen_codes = (~missing).tensor_split([encoded.layout.n_numbers], dim=1)
-        numbers = tensor(encoded.numbers).double().where(seen_numbers, 0.0)
+        numbers = scale.apply(tensor(encoded.numbers)).double().where(seen_numbers, 0.0)
         codes = tensor(encoded.codes).where(seen_codes, 0)
         hot = heads.one_hot(codes) * heads.spread(seen_codes)
         return cls(
@@ -84,13 +127,21 @@ class Padding:
             shares=(hot.double().sum(0) / heads.spread(seen_codes.sum(0))).float(),
         )
 
-    def table(self, encoded: Encoded, heads: Heads) -> Table:
+    def table(self, encoded: Encoded, heads: Heads, scale: Scale) -> Table:
         """Move a table into tensors and pad its holes."""
         missing = tensor(encoded.missing)
-        no_number, no_code = missing.tensor_split([encoded.layout.n_numbers], dim=1)
-        codes = tensor(encoded.codes).masked_fill(no_code, 0)
+        codes = tensor(encoded.codes).masked_fill(missing[:, encoded.layout.n_numbers :], 0)
+        return self.fill(Table(scale.apply(tensor(encoded.numbers)), heads.one_hot(codes), missing), heads)
+
+    def fill(self, table: Table, heads: Heads) -> Table:
+        """Pad whatever a table marks as missing."""
+        no_number, no_code = table.missing.tensor_split([len(self.means)], dim=-1)
         return Table(
-            numbers=torch.where(no_number, self.means, tensor(encoded.numbers)),
-            levels=torch.where(heads.spread(no_code).bool(), self.shares, heads.one_hot(codes)),
-            missing=missing,
+            numbers=torch.where(no_number, self.means, table.numbers),
+            levels=torch.where(heads.spread(no_code).bool(), self.shares, table.levels),
+            missing=table.missing,
         )
+
+    def to(self, device: str) -> Padding:
+        """Move the padding to a device."""
+        return Padding(self.means.to(device), self.shares.to(device))

@@ -82,11 +82,13 @@ class Run:
     """What the loop drives: a function that gives the next loss, and the parameters it depends on.
 
     ``relieve`` is called when the device runs out of memory; True if the step is worth another try.
+    ``after`` is called after each step.
     """
 
     loss: Callable[[], Tensor]
     parameters: Iterable[torch.nn.Parameter]
     relieve: Callable[[], bool] = bool
+    after: Callable[[], None] | None = None
 
 
 def train(
@@ -96,6 +98,7 @@ def train(
     learning_rate: float,
     weight_decay: float = 0.0,
     decay: bool = True,
+    warmup: int = 0,
     callbacks: Sequence[Callback] = (),
 ) -> list[float]:
     """Train with AdamW and return the loss of each step.
@@ -109,12 +112,14 @@ def train(
         Called at the beginning of a run, and again for the second one: gives fresh parameters.
     decay
         Lower the learning rate to 0 along a line.
+    warmup
+        Steps over which the learning rate rises to its value.
     """
     began = time.perf_counter()
     for rate in (learning_rate, learning_rate * _RESTART_FACTOR):
         run = start()
         optimiser = torch.optim.AdamW(run.parameters, lr=rate, weight_decay=weight_decay, fused=True)
-        losses = _take_steps(run, optimiser, steps=steps, decay=decay, callbacks=callbacks, began=began)
+        losses = _take_steps(run, optimiser, steps=steps, decay=decay, warmup=warmup, callbacks=callbacks, began=began)
         if losses is not None:
             return losses
     raise NonFiniteLossError(
@@ -130,6 +135,7 @@ def _take_steps(
     *,
     steps: int,
     decay: bool,
+    warmup: int,
     callbacks: Sequence[Callback],
     began: float,
 ) -> list[float] | None:
@@ -138,11 +144,12 @@ def _take_steps(
     losses: list[float] = []
     recent: list[Tensor] = []
     for step in range(1, steps + 1):
-        if decay:
-            for group, rate in zip(optimiser.param_groups, rates, strict=True):
-                group["lr"] = rate * (1 - (step - 1) / steps)
+        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate * min(1, step / (warmup + 1)) * (1 - (step - 1) / steps if decay else 1)
         loss = _gradient(run, optimiser)
         optimiser.step()
+        if run.after is not None:
+            run.after()
         recent.append(loss)
         if step % _LOOK_EVERY and step < steps:
             continue

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine, NonFiniteLossError
-from simpdm_frames.engine.engine import Batches
-from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
 
 QUICK = Settings(steps=20, width=16, layers=2, batch_size=64)
@@ -223,21 +221,6 @@ def test_a_diverging_fit_is_a_named_error():
         Engine.fit(holes, QUICK)
 
 
-def test_small_batches_see_every_row():
-    rows = torch.arange(50.0).unsqueeze(1)
-    batches = Batches(Table(rows, torch.empty(50, 0), rows > 99), 7, torch.Generator().manual_seed(0))
-    epoch = torch.cat([batches.next().numbers for _ in range(7)])
-    assert len(epoch.unique()) == 49
-    assert len(torch.cat([batches.next().numbers for _ in range(70)]).unique()) == 50
-    assert batches.next().numbers.shape == (7, 1)
-
-
-def test_a_small_table_is_used_whole():
-    rows = torch.arange(50.0).unsqueeze(1)
-    whole = Table(rows, torch.empty(50, 0), rows > 99)
-    assert Batches(whole, 64, torch.Generator()).next() is whole
-
-
 def test_what_lies_under_a_hole_is_never_read():
     numbers, codes = MIXED.numbers.copy(), MIXED.codes.copy()
     numbers[MIXED.missing[:, :3]] = np.nan
@@ -274,14 +257,17 @@ def test_seeds_that_are_none_are_refused_by_name(seed):
 def test_the_settings_shape_the_network():
     fits = [Engine.fit(MIXED, QUICK.override(layers=n, width=24, steps=1)) for n in (1, 4)]
     assert [len(engine.denoiser.hidden) for engine in fits] == [0, 3]
-    assert fits[0].denoiser.head.in_features == 24
+    assert fits[0].denoiser.head.shape == (1, 32, 16)  # rounded up to whole vectors
 
 
 def test_the_network_is_told_step_and_mask():
-    rows, many = torch.zeros(1, 10), torch.zeros(1, 5, dtype=torch.bool)
-    base = FITTED.denoiser(rows, torch.tensor([3]), many)
-    assert (FITTED.denoiser(rows, torch.tensor([4]), many) != base).all()
-    assert (FITTED.denoiser(rows, torch.tensor([3]), ~many) != base).all()
+    rows, many = torch.zeros(1, 1, 10), torch.zeros(1, 1, 5, dtype=torch.bool)
+
+    def ask(t, condition):
+        return FITTED.denoiser(rows, rows.unsqueeze(0), torch.tensor([[[t]]]), condition)
+
+    assert (ask(4, many) != ask(3, many)).all()
+    assert (ask(3, ~many) != ask(3, many)).all()
 
 
 def test_training_learns_what_the_columns_say_of_each_other():

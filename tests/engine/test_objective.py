@@ -12,7 +12,7 @@ from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.objective import Objective
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.schedule import Schedule
-from simpdm_frames.engine.table import Padding, Table
+from simpdm_frames.engine.table import Padding, Scale, Table
 from simpdm_frames.settings import Settings
 
 SIZES = (2, 4)
@@ -39,9 +39,10 @@ def table_of(n, seed=0):
 class Recorder:
     """A network that keeps what it was shown and predicts zeros that ask for a gradient."""
 
-    def __call__(self, hybrid, t, condition):
-        self.hybrid, self.t, self.condition = hybrid, t, condition
-        self.prediction = torch.zeros_like(hybrid, requires_grad=True)
+    def __call__(self, visible, noisy, t, condition):
+        self.hybrid, self.t, self.condition = visible + noisy, t, condition
+        self.parts = visible, noisy
+        self.prediction = torch.zeros_like(noisy, requires_grad=True)
         return self.prediction
 
 
@@ -66,19 +67,53 @@ def test_both_channels_share_masks_and_differ_in_step_and_noise():
 
 
 @pytest.mark.parametrize("augmentation", ["none", "state"])
-def test_channels_at_the_same_step_have_noise_of_their_own(augmentation):
-    # With one diffusion step both channels are at it, so only the noises can tell them apart. Without
-    # augmentation that is the diffusion's; on visible cells with augmentation, the augmentation's.
+def test_channels_at_the_same_step_have_noise_of_their_own_in_hidden_cells(augmentation):
+    # With one diffusion step both channels are at it, so only the noises can tell them apart.
     settings = Settings(diffusion_steps=1, augmentation=augmentation, p_gt=0.5)
     network, table = Recorder(), table_of(4000)
     objective_for(settings).loss(network, table, torch.Generator().manual_seed(0))
     (numbers, levels), (numbers_again, levels_again) = (
         channel.split([N_NUMBERS, sum(SIZES)], dim=1) for channel in network.hybrid
     )
-    hidden = network.condition if augmentation == "none" else ~network.condition
-    assert (numbers != numbers_again)[hidden[:, :N_NUMBERS]].all()
-    differ = HEADS.sum((levels != levels_again).float()).bool()[hidden[:, N_NUMBERS:]]
-    assert 0.1 < float(differ.float().mean()) < 0.9
+    hidden, hidden_category = network.condition.split([N_NUMBERS, len(SIZES)], dim=1)
+    assert (numbers != numbers_again)[hidden].all()
+    assert torch.equal(numbers[~hidden], numbers_again[~hidden])
+    differ = HEADS.sum((levels != levels_again).float()).bool()
+    assert 0.1 < float(differ[hidden_category].float().mean()) < 0.9
+    assert not differ[~hidden_category].any()
+
+
+def test_the_two_parts_of_the_hybrid_input_do_not_overlap():
+    network, table = Recorder(), table_of(400)
+    objective_for(Settings()).loss(network, table, torch.Generator().manual_seed(0))
+    visible, noisy = network.parts
+    assert not ((visible != 0) & (noisy != 0)).any()
+
+
+def test_members_are_views_of_their_own():
+    one, table = objective_for(Settings()), table_of(300)
+    many = Table(*(part.expand(3, *part.shape) for part in (table.numbers, table.levels, table.missing)))
+    network = Recorder()
+    one.loss(network, many, torch.Generator().manual_seed(0))
+    assert network.hybrid.shape == (2, 3, 300, N_NUMBERS + sum(SIZES))
+    assert (network.condition[0] != network.condition[1]).any()
+    assert (network.t[:, 0] != network.t[:, 1]).any()
+
+
+def test_varied_masks_hide_the_same_share_with_more_spread():
+    missing = torch.zeros(20_000, 8, dtype=torch.bool)
+    even, varied = (
+        Masks.draw(missing, 0.3, torch.Generator().manual_seed(3), varied=varied).pseudo.float().mean(1)
+        for varied in (False, True)
+    )
+    assert float(even.mean()) == pytest.approx(float(varied.mean()), abs=0.01)
+    assert float(varied.std()) > 1.2 * float(even.std())
+
+
+def test_columns_may_be_hidden_at_rates_of_their_own():
+    rates = torch.tensor([0.1, 0.5])
+    masks = Masks.draw(torch.zeros(20_000, 2, dtype=torch.bool), rates, torch.Generator().manual_seed(4))
+    torch.testing.assert_close(masks.pseudo.float().mean(0), rates, atol=0.02, rtol=0)
 
 
 def test_without_augmentation_observed_cells_reach_the_network_unchanged():
@@ -172,10 +207,10 @@ def test_gradient_is_zero_outside_pseudo_missing_cells():
 
 def test_alignment_reaches_all_cells_when_the_channels_disagree():
     class Disagree(Recorder):
-        def __call__(self, hybrid, t, condition):
-            super().__call__(hybrid, t, condition)
-            offset = torch.zeros_like(hybrid)
-            offset[0] = torch.linspace(1, 2, hybrid.shape[-1])
+        def __call__(self, visible, noisy, t, condition):
+            super().__call__(visible, noisy, t, condition)
+            offset = torch.zeros_like(noisy)
+            offset[0] = torch.linspace(1, 2, noisy.shape[-1])
             return self.prediction + offset
 
     network, table = Disagree(), table_of(50)
@@ -197,8 +232,8 @@ def test_alignment_weighs_a_column_alike_whatever_its_number_of_levels():
 
 
 def test_gamma_weighs_the_alignment():
-    def network(hybrid, *_):
-        return torch.arange(2.0).view(2, 1, 1) * torch.ones_like(hybrid)
+    def network(_, noisy, *__):
+        return torch.arange(2.0).view(2, 1, 1) * torch.ones_like(noisy)
 
     def loss(weight):
         objective = objective_for(Settings(alignment_weight=weight))
@@ -217,7 +252,8 @@ def test_holes_are_padded_with_the_mean_of_their_column():
         np.array([[0, 0], [0, 0], [1, 0], [0, 1]], dtype=bool),
     )
     heads = Heads(layout.cardinalities)
-    table = Padding.learn(encoded, heads).table(encoded, heads)
+    unscaled = Scale.none(1)
+    table = Padding.learn(encoded, heads, unscaled).table(encoded, heads, unscaled)
     torch.testing.assert_close(table.numbers, torch.tensor([[1.0], [3.0], [4.0], [8.0]]))
     third = 1 / 3
     expected = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [third, 2 * third]])

@@ -10,6 +10,7 @@ from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler
 from simpdm_frames.engine.schedule import Schedule
 from simpdm_frames.engine.table import Table
+from simpdm_frames.settings import Settings
 
 SIZES, N_NUMBERS, N, SEED = (2, 3), 2, 5, 11
 HEADS = Heads(SIZES)
@@ -19,13 +20,16 @@ KEYS = torch.arange(100, 100 + N)
 
 
 class Recorder:
+    """A network of one member that keeps what it was shown."""
+
     def __init__(self):
         self.calls = []
 
-    def __call__(self, hybrid, t, condition):
+    def __call__(self, visible, noisy, t, condition):
         # Depends on everything that a network may see.
-        answer = torch.tanh(hybrid.roll(1, dims=1) + 0.1 * t.unsqueeze(1) + condition.float().mean())
-        self.calls.append((hybrid, t, condition, answer))
+        hybrid = visible + noisy
+        answer = torch.tanh(hybrid.roll(1, dims=-1) + 0.1 * t.unsqueeze(-1) + condition.float().mean())
+        self.calls.append((hybrid[0, 0], t[0, 0], condition[0], answer[0, 0]))
         return answer
 
 
@@ -36,9 +40,10 @@ def table():
     return Table(torch.randn(N, N_NUMBERS, generator=generator), HEADS.one_hot(codes), missing)
 
 
-def walk(n_strides=None, draws=1):
+def walk(n_strides=None, draws=1, start="noise"):
     network, rows = Recorder(), table()
-    sampler = Sampler(network, GAUSSIAN, MULTINOMIAL, n_strides=n_strides, draws=draws)
+    settings = Settings(diffusion_steps=6, sampling_steps=n_strides, draws=draws, start=start)
+    sampler = Sampler(network, GAUSSIAN, MULTINOMIAL, settings)
     numbers, probabilities = sampler.complete(rows, KEYS, SEED)
     return network.calls, rows, numbers, probabilities
 
@@ -60,6 +65,15 @@ def test_observed_cells_are_clamped_and_the_mask_is_shown_at_every_step():
         assert torch.equal(numbers[seen[:, :N_NUMBERS]], rows.numbers[seen[:, :N_NUMBERS]])
         assert torch.equal(levels[seen_levels], rows.levels[seen_levels])
         assert torch.equal(HEADS.sum(levels), torch.ones(N, len(SIZES)))
+
+
+def test_from_the_mean_of_noise_nothing_is_left_to_chance():
+    calls, rows, *_ = walk(1, start="mean")
+    hybrid = calls[0][0][:N]
+    assert (hybrid[:, :N_NUMBERS][rows.missing[:, :N_NUMBERS]] == 0).all()
+    flat = torch.cat([torch.full((size,), 1 / size) for size in SIZES]).expand(N, -1)
+    lost_levels = HEADS.spread(rows.missing[:, N_NUMBERS:]).bool()
+    torch.testing.assert_close(hybrid[:, N_NUMBERS:][lost_levels], flat[lost_levels])
 
 
 def test_it_starts_from_noise_and_each_step_is_the_posterior_with_its_own_noise():

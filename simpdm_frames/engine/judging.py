@@ -1,0 +1,120 @@
+"""A running average of the weights, and the judge that says which of its states is the best."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from simpdm_frames.engine.batches import Holdout
+from simpdm_frames.engine.denoiser import Denoiser
+from simpdm_frames.engine.table import Table
+from simpdm_frames.engine.training import Progress
+
+__all__ = ["Average", "Judge"]
+
+_HASTE = 10  # the average forgets its first states within so many steps
+
+Predict = Callable[[Denoiser, Table], tuple[Tensor, Tensor]]
+"""Gives numbers and log-probabilities of the levels of each member for a table."""
+
+
+class Average:
+    """An exponential moving average of a network's weights.
+
+    At every step it is about as good as a network whose learning rate was lowered to zero, so a training
+    may end at any time.
+    """
+
+    def __init__(self, network: Denoiser, decay: float) -> None:
+        self.network = copy.deepcopy(network).eval().requires_grad_(requires_grad=False)
+        self._decay = decay
+        self._mine, self._theirs = list(self.network.parameters()), list(network.parameters())
+        self._step = 0
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """Take the weights of one more step into account."""
+        self._step += 1
+        decay = min(self._decay, self._step / (self._step + _HASTE))
+        theirs = [weight.detach() for weight in self._theirs]
+        torch._foreach_lerp_(self._mine, theirs, 1 - decay)  # noqa: SLF001  # torch's optimisers use it too
+
+
+class Judge:
+    """Look at the scouts from time to time, keep the best state, and end what no longer gets better.
+
+    Parameters
+    ----------
+    average
+        The weights to be judged.
+    predict
+        How they fill a table.
+    table, holdout
+        The table, and the cells of it that scouts never see.
+    every
+        Steps between two looks.
+    patience
+        Looks without an improvement after which the training ends.
+    """
+
+    def __init__(
+        self, average: Average, predict: Predict, table: Table, holdout: Holdout, *, every: int, patience: int
+    ) -> None:
+        self._average, self._predict, self._holdout = average, predict, holdout
+        self._every, self._patience = every, patience
+        self._truth = table.rows(holdout.rows)
+        self._shown = holdout.hide(
+            table.rows(holdout.rows.expand(average.network.members, -1)),
+            holdout.rows.expand(average.network.members, -1),
+        )
+        lacking = table.missing.any(0)
+        self._counts = lacking if lacking.any() else ~lacking  # what is to be filled is what matters
+        self._best, self._last, self._waited = float("inf"), 0, 0
+        self._state = copy.deepcopy(average.network.state_dict())
+        self.curve: list[tuple[int, float]] = []
+
+    def __call__(self, progress: Progress) -> bool:
+        """Look if it is time to; True ends the training."""
+        if progress.step - self._last >= self._every:
+            self.look(progress.step)
+        return self._waited >= self._patience
+
+    def look(self, step: int) -> None:
+        """See how the scouts do, and keep the weights if they have never done better."""
+        self._last = step
+        error = self._error()
+        self.curve.append((step, error))
+        self._waited += 1
+        if error < self._best:
+            self._best, self._waited = error, 0
+            self._state = copy.deepcopy(self._average.network.state_dict())
+
+    def best(self, step: int) -> Denoiser:
+        """Look once more after the last step, and give the best network that was seen."""
+        if step > self._last:
+            self.look(step)
+        self._average.network.load_state_dict(self._state)
+        return self._average.network
+
+    def predictions(self) -> tuple[Tensor, Tensor]:
+        """Give what the scouts make of all rows with held-out cells; see ``Holdout.held`` for the cells.
+
+        Shape
+        -----
+        Numbers (n_scouts, r, n_numbers) and log-probabilities (n_scouts, r, n_levels).
+        """
+        numbers, log_levels = self._predict(self._average.network, self._shown)
+        return numbers[: self._holdout.n_scouts], log_levels[: self._holdout.n_scouts]
+
+    def _error(self) -> float:
+        """Give the mean over held-out cells of squared error and cross-entropy."""
+        numbers, log_levels = self.predictions()
+        surprise = -(log_levels.clamp(min=-50.0) * self._truth.levels)
+        error = torch.cat(
+            [(numbers - self._truth.numbers) ** 2, self._holdout.heads.sum(surprise)], dim=-1
+        )
+        counted = self._holdout.held & self._counts
+        return float((error * counted).sum() / counted.sum().clamp(min=1))

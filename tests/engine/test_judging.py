@@ -1,0 +1,96 @@
+"""The running average of weights, and the judge who keeps the best of its states."""
+
+import numpy as np
+import torch
+
+from simpdm_frames.encoded import Encoded, Layout
+from simpdm_frames.engine import Engine
+from simpdm_frames.engine.denoiser import Denoiser
+from simpdm_frames.engine.judging import Average, Judge
+from simpdm_frames.engine.batches import Holdout
+from simpdm_frames.engine.ragged import Heads
+from simpdm_frames.engine.table import Padding, Table
+from simpdm_frames.engine.training import Progress
+from simpdm_frames.settings import Settings
+
+NETWORK = Settings(width=16, layers=2, members=3, scouts=2)
+
+
+def network():
+    return Denoiser(Layout(2), NETWORK, torch.Generator().manual_seed(0))
+
+
+def test_an_average_of_what_does_not_change_is_that():
+    one = network()
+    average = Average(one, 0.9)
+    average.update()
+    for mine, theirs in zip(average.network.parameters(), one.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs.detach())
+
+
+def test_the_average_forgets_its_first_states_at_once_and_later_ones_slowly():
+    one = network()
+    average = Average(one, 0.99)
+
+    def gap():
+        average.update()
+        return float((one.head_bias - average.network.head_bias).detach().abs().max())
+
+    with torch.no_grad():
+        one.head_bias.fill_(1.0)  # far from the weights that the average began with
+    assert [gap() for _ in range(1000)][10] < 1e-3
+    with torch.no_grad():
+        one.head_bias.fill_(2.0)
+    later = [gap() for _ in range(100)]
+    assert later[0] == np.float32(0.99)
+    assert abs(later[-1] - 0.99**100) < 1e-3
+    assert not average.network.head_bias.requires_grad
+
+
+def judge_of(errors, **options):
+    """A judge whose scouts make errors of known size."""
+    table = Table(torch.zeros(60, 2), torch.empty(60, 0), torch.zeros(60, 2, dtype=torch.bool))
+    heads = Heads(())
+    padding = Padding(torch.zeros(2), torch.empty(0))
+    holdout = Holdout(table, 2, 0.5, padding, heads, torch.Generator().manual_seed(0))
+    average, answers = Average(network(), 0.9), iter(errors)
+
+    def predict(judged, shown):
+        assert judged is average.network
+        with torch.no_grad():
+            judged.head_bias += 1  # so that states can be told apart
+        return torch.full((3, len(shown), 2), next(answers) ** 0.5), torch.empty(3, len(shown), 0)
+
+    return Judge(average, predict, table, holdout, **options), float(average.network.head_bias[0, 0, 0])
+
+
+def test_the_best_state_is_kept_and_patience_ends_the_training():
+    judge, first = judge_of([5.0, 2.0, 3.0, 4.0, 6.0], every=10, patience=2)
+    answers = [judge(Progress(step, 100, 0.0, 0.0)) for step in (10, 20, 30, 40)]
+    assert answers == [False, False, False, True]
+    assert [(step, round(error, 4)) for step, error in judge.curve] == [(10, 5), (20, 2), (30, 3), (40, 4)]
+    best = judge.best(40)
+    assert float(best.head_bias[0, 0, 0]) == np.float32(first + 2)
+
+
+def test_the_last_steps_are_judged_too():
+    judge, first = judge_of([5.0, 1.0], every=10, patience=2)
+    judge(Progress(10, 100, 0.0, 0.0))
+    assert not judge(Progress(15, 100, 0.0, 0.0))
+    assert float(judge.best(15).head_bias[0, 0, 0]) == np.float32(first + 2)
+    assert len(judge.curve) == 2
+
+
+def test_scouts_end_a_training_that_learns_by_heart():
+    random = np.random.default_rng(0)
+    noise = random.normal(size=(60, 4)).astype(np.float32)  # nothing to be learnt but the means
+    table = Encoded(Layout(4), noise, np.empty((60, 0), dtype=np.int64), random.random((60, 4)) < 0.2)
+    settings = Settings(
+        steps=600, width=64, members=4, scouts=2, average=0.9, look_every=20, patience=5,
+        learning_rate=5e-3, scale="deviation", sampling_steps=1, start="mean", decay="none",
+    )
+    engine = Engine.fit(table, settings)
+    assert len(engine.loss_curve) < 600
+    errors = [error for _, error in engine.judged]
+    assert min(errors) < errors[-1]
+    assert np.abs(engine.impute(table).numbers[table.missing]).mean() < 0.6
