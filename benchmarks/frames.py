@@ -32,7 +32,7 @@ ROWS = Rows(
 class NoEngine:
     """Answers at once, the same for every row: what is left is the cost of everything else."""
 
-    def impute(self, encoded: Encoded) -> Completed:
+    def impute(self, encoded: Encoded, **_: object) -> Completed:
         chances = np.linspace(0, 1, encoded.layout.n_levels, dtype=np.float32)
         probabilities = np.broadcast_to(chances, (len(encoded), encoded.layout.n_levels))
         return Completed(encoded.layout, encoded.numbers, probabilities)

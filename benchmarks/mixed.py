@@ -13,7 +13,7 @@ from benchmarks.datasets import Dataset, load
 from benchmarks.rows import Rows, markdown
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
-from simpdm_frames.settings import preset
+from simpdm_frames.presets import preset
 
 __all__ = ["encode", "render", "run"]
 

@@ -8,7 +8,7 @@ from benchmarks.datasets import load
 from benchmarks.protocol import interval, score_simpdm
 from benchmarks.published import SIMPDM
 from benchmarks.rows import Rows, markdown
-from simpdm_frames.settings import preset
+from simpdm_frames.presets import preset
 
 __all__ = ["render", "run"]
 

@@ -12,7 +12,8 @@ from benchmarks.cells import hidden_cells, rmse
 from benchmarks.datasets import Dataset
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
-from simpdm_frames.settings import PAPER_DATASETS, Settings, preset
+from simpdm_frames.presets import PAPER_DATASETS, preset
+from simpdm_frames.settings import Settings
 
 __all__ = ["Result", "interval", "mean_filled", "paper_settings", "score_mean", "score_simpdm"]
 

@@ -42,8 +42,8 @@ def fit(frame: Any, **options: Any) -> Imputer:
         stays on the CPU.
     device : str, optional
         A device by torch's name, such as ``"cuda:1"``, instead of ``gpu``.
-    preset : {"default", "fast", "paper"}
-        The settings to start from.
+    preset : {"default", "fast", "best", "paper"}
+        The settings to start from: more accuracy for more time, or the method as it was published.
     steps, batch_size, … : optional
         Settings by name that replace those of the preset: every field of ``Settings``.
     time_budget : float, optional
@@ -77,6 +77,10 @@ def fit(frame: Any, **options: Any) -> Imputer:
         Refuse infinite values, or fill them.
     nan_is_missing : bool
         False keeps NaN where the library tells it from null, as polars does.
+    estimate : {"mean", "mode", "draw"}
+        What a hole is filled with: the expectation of a number, which has the lowest squared error; the
+        most probable of a number's few values; or a draw from all that it could be, which keeps the spread
+        of a column. Labels get the most probable one, unless they are drawn.
 
     Examples
     --------
@@ -151,9 +155,10 @@ class Learnt:
 
         limits = [] if wish.time_budget is None else [TimeBudget(wish.time_budget)]
         with watching(wish.progress) as listeners:
+            table = codec.encode(self.sample(wish))
             engine = Engine.fit(
-                codec.encode(self.sample(wish)),
-                wish.settings,
+                table,
+                wish.settings(len(table), table.layout.n_columns),
                 seed=wish.seed,
                 device=device,
                 callbacks=[*listeners, *limits],

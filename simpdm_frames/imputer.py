@@ -74,7 +74,7 @@ class Imputer:
 
         def fill(batch: Any) -> Any:
             cells = mark_all(columns if batch is empty else frames.read(batch), choices, passed)
-            return self.fill(batch, cells, choices, added, notices, batch_size=wish.batch_size)
+            return self.fill(batch, cells, choices, added, notices, batch_size=wish.batch_size, seed=wish.seed)
 
         filled: FrameT = frames.by_batches(frame, fill, map(str, added.values()), wish.batch_size)
         return filled
@@ -99,6 +99,7 @@ class Imputer:
         notices: Notices,
         *,
         batch_size: int = CHUNK,
+        seed: int | None = None,
     ) -> FrameT:
         """Fill a frame whose columns are read and marked already."""
         codec = self._codec
@@ -114,11 +115,11 @@ class Imputer:
             and not codec.why_left(column)
             and (choices.columns is None or column.name in choices.columns)
         ]
-        fillings = self._complete(columns, wanted, batch_size)
+        fillings = self._complete(columns, wanted, batch_size, choices.estimate, seed)
         return write(frame, columns, fillings, added)
 
     def _complete(
-        self, columns: Sequence[Column], wanted: Sequence[int], batch_size: int
+        self, columns: Sequence[Column], wanted: Sequence[int], batch_size: int, estimate: str, seed: int | None
     ) -> dict[int, Filling]:
         """Estimate the holes of some columns, so many rows at a time: memory is bounded by the batch."""
         if not wanted:
@@ -129,7 +130,9 @@ class Imputer:
         for begin in range(0, len(rows), batch_size):
             batch = rows[begin : begin + batch_size]
             part = [column.rows(batch) for column in modelled]
-            completed = self._engine.impute(self._codec.encode(part))
+            completed = self._engine.impute(self._codec.encode(part), seed=seed, draw=estimate == "draw")
+            if estimate == "mode":
+                completed = completed.most_probable()
             for name, filling in self._codec.decode(
                 [column for column in part if column.name in parts], completed
             ).items():
@@ -152,8 +155,10 @@ def impute(frame: FrameT, model: Imputer, **options: Any) -> FrameT:
         A frame with the columns of the fit, of any library.
     model
         Made by ``fit``.
-    columns, missing_values, add_indicator, on_empty, on_unsupported, unseen, inf, nan_is_missing
+    columns, missing_values, add_indicator, on_empty, on_unsupported, unseen, inf, nan_is_missing, estimate
         As for ``fit``; by default as they were there.
+    random_state : int, optional
+        Chooses the draws of ``estimate="draw"``; by default that of the fit.
     batch_size : int
         Rows that are completed at a time. It changes memory and time, never the result.
     """

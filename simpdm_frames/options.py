@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from simpdm_frames.codecs import Choices, TableCodec
 from simpdm_frames.codecs.choices import nearest
+from simpdm_frames.presets import preset as find_preset
 from simpdm_frames.progress import check_progress
 from simpdm_frames.settings import Settings, check_gpu
-from simpdm_frames.settings import preset as find_preset
 
 __all__ = ["CHUNK", "FitOptions", "ImputeOptions", "named"]
 
@@ -47,14 +47,17 @@ _WHEN_IMPUTING = (
     "unseen",
     "inf",
     "nan_is_missing",
+    "estimate",
 )
+_HOW_IMPUTING = ("batch_size", "random_state")
 
 
 @dataclass(frozen=True)
 class FitOptions:
     """How a model is to be fit."""
 
-    settings: Settings
+    preset: str
+    given: Mapping[str, Any]
     choices: Choices
     seed: int
     gpu: bool | str = "auto"
@@ -77,14 +80,19 @@ class FitOptions:
         ):
             raise ValueError(f"time_budget must be None or a number of seconds above 0, got {budget!r}")
         run["max_rows"] = _whole("max_rows", run.get("max_rows", _MAX_ROWS), 2)
+        given = {name: options[name] for name in _SETTINGS if name in options}
+        find_preset(preset).override(**given)  # checked at once
         return cls(
-            settings=find_preset(preset).override(
-                **{name: options[name] for name in _SETTINGS if name in options}
-            ),
+            preset=preset,
+            given=given,
             choices=Choices(**{name: options[name] for name in _CHOICES if name in options}),
             seed=_seed(random_state),
             **run,
         )
+
+    def settings(self, n_rows: int, n_columns: int) -> Settings:
+        """Settle the preset for a table of some size, and put over it what the caller gave."""
+        return find_preset(self.preset, n_rows, n_columns).override(**self.given)
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,7 @@ class ImputeOptions:
 
     choices: Mapping[str, Any]
     batch_size: int = CHUNK
+    seed: int | None = None
 
     @classmethod
     def parse(cls, options: Mapping[str, Any]) -> ImputeOptions:
@@ -100,16 +109,21 @@ class ImputeOptions:
         late = [
             name
             for name in options
-            if name in (*_RUN, *_CHOICES, *_SETTINGS) and name not in (*_WHEN_IMPUTING, "batch_size")
+            if name in (*_RUN, *_CHOICES, *_SETTINGS) and name not in (*_WHEN_IMPUTING, *_HOW_IMPUTING)
         ]
         if late:
             raise TypeError(
                 f"{', '.join(map(repr, late))} must be passed to fit; the model is fitted already"
             )
-        _refuse_unknown(options, (*_WHEN_IMPUTING, "batch_size"))
-        Choices(**{name: value for name, value in options.items() if name != "batch_size"})  # checked at once
-        given = dict(options)
-        return cls(batch_size=_whole("batch_size", given.pop("batch_size", CHUNK), 1), choices=given)
+        _refuse_unknown(options, (*_WHEN_IMPUTING, *_HOW_IMPUTING))
+        choices = {name: value for name, value in options.items() if name not in _HOW_IMPUTING}
+        Choices(**choices)  # checked at once
+        random_state = options.get("random_state")
+        return cls(
+            choices,
+            _whole("batch_size", options.get("batch_size", CHUNK), 1),
+            None if random_state is None else _seed(random_state),
+        )
 
     def over(self, fitted: Choices, codec: TableCodec, names: Collection[Hashable]) -> Choices:
         """Put what is given now over what was given at the fit."""

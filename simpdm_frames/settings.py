@@ -1,14 +1,13 @@
-"""Every knob of the engine, validated once and frozen, named presets of them, and the device."""
+"""Every knob of the engine, validated once and frozen, and the device."""
 
 from __future__ import annotations
 
 import difflib
 import math
 from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-__all__ = ["PAPER_DATASETS", "PRESETS", "Settings", "check_gpu", "choose_device", "preset"]
+__all__ = ["Settings", "check_gpu", "choose_device"]
 
 Schedule = Literal["cosine", "linear"]
 Alignment = Literal["mse", "contrastive", "sinkhorn", "none"]
@@ -38,7 +37,7 @@ class Settings:
         Networks that are trained side by side, each with weights, batches and noise of its own; their
         estimates are averaged.
     scouts, holdout, look_every, patience
-        The first ``scouts`` members never see a share ``holdout`` of the observed cells. Every
+        The first ``scouts`` members, or all if there are fewer, never see a share ``holdout`` of the observed cells. Every
         ``look_every`` steps their error on these cells is looked at; the best state is kept, and the
         training ends after ``patience`` looks without a better one.
     layers, width
@@ -132,7 +131,7 @@ class Settings:
         _check_integer("warmup", self.warmup, 0, 1_000_000)
         _check_real("average", self.average, at_least=0, below=1)
         _check_integer("members", self.members, 1, 1024)
-        _check_integer("scouts", self.scouts, 0, self.members)
+        _check_integer("scouts", self.scouts, 0, 1024)
         _check_real("holdout", self.holdout, above=0, below=1)
         _check_integer("look_every", self.look_every, 1, 100_000_000)
         _check_integer("patience", self.patience, 1, 100_000_000)
@@ -175,33 +174,6 @@ class Settings:
                 hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
                 raise TypeError(f"unknown setting {name!r}; {hint}")
         return replace(self, **options)
-
-
-def preset(name: str, dataset: str | None = None) -> Settings:
-    """Look up the settings of a preset.
-
-    Parameters
-    ----------
-    name
-        One of ``PRESETS``.
-    dataset
-        With ``"paper"``: one of ``PAPER_DATASETS``, for the settings published for that dataset.
-
-    Examples
-    --------
-    >>> preset("paper", dataset="yacht").alignment_weight
-    10.0
-    """
-    if name not in PRESETS:
-        raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {name!r}")
-    if dataset is None:
-        return PRESETS[name]
-    if name != "paper":
-        raise ValueError(f"only the preset 'paper' has settings by dataset, got preset {name!r}")
-    if dataset not in PAPER_DATASETS:
-        known = ", ".join(map(repr, PAPER_DATASETS))
-        raise ValueError(f"the paper's authors published settings for {known}, not for {dataset!r}")
-    return PAPER_DATASETS[dataset]
 
 
 def choose_device(gpu: bool | str = "auto", device: str | None = None) -> tuple[str, str]:
@@ -310,36 +282,3 @@ def _check_name(name: str, value: Any, choices: Any) -> None:
     known = get_args(choices)
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
-
-
-# The presets stand last: making one needs the checks above.
-_PAPER = Settings(
-    steps=30_000,
-    batch_size=4096,
-    learning_rate=1e-4,
-    layers=3,
-    width=256,
-    alignment_weight=1.0,
-    p_gt=0.001,
-    p_pm=0.8,
-    p_ms=1.0,
-)
-
-PRESETS: MappingProxyType[str, Settings] = MappingProxyType(
-    {
-        "default": Settings(),
-        "fast": Settings(steps=500, learning_rate=2e-3),
-        "paper": _PAPER,
-    }
-)
-"""Settings by name; ``preset`` looks them up."""
-
-PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
-    {
-        "yacht": replace(_PAPER, layers=5, alignment_weight=10.0),
-        "yeast": replace(_PAPER, steps=10_000, alignment_weight=3.0, p_gt=0.0001, p_pm=0.4, p_ms=0.5),
-        "wine_white": replace(_PAPER, width=1024, alignment_weight=0.2),
-        "power": replace(_PAPER, layers=5, width=1024, p_pm=1.5, p_ms=2.0),
-    }
-)
-"""The settings that the authors of the paper published, by dataset."""

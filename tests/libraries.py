@@ -134,7 +134,7 @@ def model_of(values, dtype=None, **options):
 def answers(value):
     """An engine that always says the same."""
 
-    def impute(encoded):
+    def impute(encoded, **_):
         levels = np.full((len(encoded), encoded.layout.n_levels), value, dtype=np.float32)
         return Completed(encoded.layout, np.full_like(encoded.numbers, value), levels)
 

@@ -68,12 +68,13 @@ def test_dates_at_midnight_stay_at_midnight(library):
 
 @pytest.mark.parametrize("zone", ["Europe/Vienna", "America/Sao_Paulo", "Asia/Kolkata"])
 def test_dates_at_midnight_of_their_zone_stay_there(zone):
-    days = pd.date_range("2017-09-01", periods=90).tz_localize(zone, nonexistent="shift_forward")
+    days = pd.date_range("2017-09-10", periods=90).tz_localize(zone, nonexistent="shift_forward")
     days = days[days.hour == 0]  # clocks change at midnight in São Paulo
     seen = pd.Series(days.as_unit("us")).mask(np.arange(len(days)) % 4 == 0)
     frame = pd.DataFrame({"day": seen, "x": np.arange(len(days)) / 3})
     done = frame.simpdm.fit_impute(**QUICK)["day"]
-    assert (done == done.dt.normalize()).mean() > 0.98
+    local = done.dt.tz_localize(None)  # one day of São Paulo has no midnight to compare with
+    assert (local == local.dt.normalize()).mean() > 0.98
     arrow = frame.astype({"day": f"timestamp[us, tz={zone}][pyarrow]"}).simpdm.fit_impute(**QUICK)["day"]
     assert (arrow.astype(done.dtype) == done).all()
     lake = pl.from_pandas(frame).simpdm.fit_impute(**QUICK)["day"]

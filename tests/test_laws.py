@@ -31,7 +31,7 @@ class Guess:
     device = "cpu"
     loss_curve = ()
 
-    def impute(self, encoded):
+    def impute(self, encoded, **_):
         random = np.random.default_rng(len(encoded))
         numbers = random.normal(0, 3, encoded.numbers.shape).astype(np.float32)
         return Completed(

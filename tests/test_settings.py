@@ -4,7 +4,8 @@ import json
 import numpy as np
 import pytest
 
-from simpdm_frames.settings import PAPER_DATASETS, PRESETS, Settings, choose_device, preset
+from simpdm_frames.presets import PAPER_DATASETS, PRESETS, preset
+from simpdm_frames.settings import Settings, choose_device
 
 OUT_OF_RANGE = {
     "steps": [0, -1],
@@ -12,6 +13,20 @@ OUT_OF_RANGE = {
     "learning_rate": [0.0, -1.0, 2.0, float("nan"), float("inf")],
     "weight_decay": [-0.1, 2.0],
     "decay": ["cosine"],
+    "warmup": [-1],
+    "average": [1.0, -0.1],
+    "members": [0, 1025],
+    "scouts": [-1, 1025],
+    "holdout": [0.0, 1.0],
+    "look_every": [0],
+    "patience": [0],
+    "frequencies": [-1],
+    "lowest_frequency": [0.0],
+    "highest_frequency": [0.01],
+    "scale": ["range"],
+    "masking": ["odd"],
+    "whole_share": [0.0, 1.5],
+    "start": ["end"],
     "layers": [0, 65],
     "width": [0],
     "diffusion_steps": [0],
@@ -82,7 +97,7 @@ def test_an_unknown_setting_is_answered_with_the_nearest_name():
 
 
 def test_settings_survive_json():
-    for options in [*PRESETS.values(), *PAPER_DATASETS.values()]:
+    for options in [*(preset(name) for name in PRESETS), *PAPER_DATASETS.values()]:
         assert Settings(**json.loads(json.dumps(dataclasses.asdict(options)))) == options
 
 
@@ -144,10 +159,31 @@ def test_devices_that_are_none_are_refused():
 
 
 def test_presets_are_looked_up_by_name():
-    assert preset("paper") == PRESETS["paper"]
-    with pytest.raises(ValueError, match="'default', 'fast', 'paper', got 'papr'"):
+    with pytest.raises(ValueError, match="'default', 'fast', 'best', 'paper', got 'papr'"):
         preset("papr")
     with pytest.raises(ValueError, match="not for 'iris'"):
         preset("paper", dataset="iris")
     with pytest.raises(ValueError, match="only the preset 'paper'"):
         preset("fast", dataset="yacht")
+
+
+def test_more_is_paid_for_a_better_preset():
+    prices = [preset(name) for name in ("fast", "default", "best")]
+    works = [s.steps * s.members * s.width * s.batch_size for s in prices]
+    assert works == sorted(set(works))
+
+
+@pytest.mark.parametrize("name", ["fast", "default", "best"])
+@pytest.mark.parametrize("n_rows", [2, 150, 1000, 10**6])
+@pytest.mark.parametrize("n_columns", [1, 8, 500])
+def test_the_rules_give_settings_for_tables_of_every_size(name, n_rows, n_columns):
+    settings = preset(name, n_rows, n_columns)
+    assert settings.augmentation == "state"
+    assert settings.alignment == "mse"
+    assert settings.scouts < settings.members
+
+
+def test_few_rows_get_slower_waves():
+    highest = [preset("default", n_rows).highest_frequency for n_rows in (50, 150, 500, 5000)]
+    assert highest == sorted(highest)
+    assert highest[0] < highest[-1]

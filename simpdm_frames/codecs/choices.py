@@ -11,6 +11,7 @@ __all__ = ["Choices", "nearest"]
 
 Reaction = Literal["warn", "raise", "ignore"]
 Infinite = Literal["raise", "missing"]
+Estimate = Literal["mean", "mode", "draw"]
 _APART = (("categorical", "ordinal"), ("categorical", "ignore"), ("ordinal", "ignore"), ("columns", "ignore"))
 
 
@@ -43,6 +44,10 @@ class Choices:
         ``"raise"`` at infinite values, or take them as ``"missing"``.
     nan_is_missing
         False keeps NaN where the library tells it from null.
+    estimate
+        What a hole is filled with: ``"mean"``, the expectation of a number; ``"mode"``, the most probable
+        of a number's few values; ``"draw"``, one of the values it could have. Labels have no mean: they
+        get the most probable one, unless drawn.
     """
 
     categorical: Any = ()
@@ -57,6 +62,7 @@ class Choices:
     unseen: Reaction = "warn"
     inf: Infinite = "raise"
     nan_is_missing: bool = True
+    estimate: Estimate = "mean"
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -66,6 +72,7 @@ class Choices:
         for name in ("on_empty", "on_unsupported", "unseen"):
             _check_name(name, getattr(self, name), get_args(Reaction))
         _check_name("inf", self.inf, get_args(Infinite))
+        _check_name("estimate", self.estimate, get_args(Estimate))
         if not isinstance(self.nan_is_missing, bool):
             raise TypeError(f"nan_is_missing must be True or False, got {self.nan_is_missing!r}")
         if not isinstance(self.bounds, Mapping):

@@ -192,7 +192,7 @@ class _Trial:
         # The draws live on the device; what is left of the weights' stream seeds them.
         draws = torch.Generator(self._device).manual_seed(int(torch.randint(2**62, (), generator=random)))
         self._holdout = (
-            Holdout(table, settings.scouts, settings.holdout, self._padding, self._heads, draws)
+            Holdout(table, min(settings.scouts, settings.members), settings.holdout, self._padding, self._heads, draws)
             if settings.scouts
             else None
         )

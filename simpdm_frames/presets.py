@@ -1,0 +1,116 @@
+"""Settings by name: rules that look at the size of a table, never at what is in it.
+
+``fast``, ``default`` and ``best`` are one recipe at three prices. The rules were learnt on masks that no
+reported figure uses; ``docs/how-it-works.md`` says what each part is worth. ``paper`` is the published
+method, as it was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import MappingProxyType
+
+from simpdm_frames.settings import Settings
+
+__all__ = ["PAPER_DATASETS", "PRESETS", "preset"]
+
+Rule = Callable[[int, int], Settings]
+"""Gives the settings for a table of so many rows and columns."""
+
+_RECIPE = Settings(
+    batch_size=128,
+    learning_rate=2e-3,
+    weight_decay=1e-3,
+    decay="none",
+    warmup=30,
+    average=0.998,
+    layers=3,
+    width=128,
+    frequencies=12,
+    lowest_frequency=0.05,
+    scale="deviation",
+    masking="varied",
+    whole_share=0.2,
+    sampling_steps=1,
+    start="mean",
+)
+
+
+def _recipe(n_rows: int) -> Settings:
+    """Give what the three prices have in common.
+
+    Few rows cannot tell a fast wave from chance, so the highest frequency grows with the rows.
+    """
+    return replace(_RECIPE, highest_frequency=min(max(n_rows / 300, 0.5), 2.0))
+
+
+def _fast(n_rows: int, n_columns: int) -> Settings:
+    return replace(_recipe(n_rows), members=4, scouts=1, steps=800)
+
+
+def _default(n_rows: int, n_columns: int) -> Settings:
+    return replace(_recipe(n_rows), members=8, scouts=2, steps=2500)
+
+
+def _best(n_rows: int, n_columns: int) -> Settings:
+    return replace(_recipe(n_rows), members=16, scouts=3, steps=5000)
+
+
+_PAPER = Settings(
+    steps=30_000,
+    batch_size=4096,
+    learning_rate=1e-4,
+    layers=3,
+    width=256,
+    alignment_weight=1.0,
+    p_gt=0.001,
+    p_pm=0.8,
+    p_ms=1.0,
+)
+
+PRESETS: MappingProxyType[str, Rule] = MappingProxyType(
+    {"default": _default, "fast": _fast, "best": _best, "paper": lambda _rows, _columns: _PAPER}
+)
+"""Rules by name; ``preset`` applies them."""
+
+PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
+    {
+        "yacht": replace(_PAPER, layers=5, alignment_weight=10.0),
+        "yeast": replace(_PAPER, steps=10_000, alignment_weight=3.0, p_gt=0.0001, p_pm=0.4, p_ms=0.5),
+        "wine_white": replace(_PAPER, width=1024, alignment_weight=0.2),
+        "power": replace(_PAPER, layers=5, width=1024, p_pm=1.5, p_ms=2.0),
+    }
+)
+"""The settings that the authors of the paper published, by dataset."""
+
+
+def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str | None = None) -> Settings:
+    """Look up the settings of a preset for a table of some size.
+
+    Parameters
+    ----------
+    name
+        One of ``PRESETS``.
+    n_rows, n_columns
+        Size of the table that a model is to be fit to.
+    dataset
+        With ``"paper"``: one of ``PAPER_DATASETS``, for the settings published for that dataset.
+
+    Examples
+    --------
+    >>> preset("default", n_rows=150).highest_frequency < preset("default", n_rows=20_000).highest_frequency
+    True
+    >>> preset("paper", dataset="yacht").alignment_weight
+    10.0
+    """
+    if name not in PRESETS:
+        raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {name!r}")
+    if dataset is None:
+        return PRESETS[name](n_rows, n_columns)
+    if name != "paper":
+        raise ValueError(f"only the preset 'paper' has settings by dataset, got preset {name!r}")
+    if dataset not in PAPER_DATASETS:
+        known = ", ".join(map(repr, PAPER_DATASETS))
+        raise ValueError(f"the paper's authors published settings for {known}, not for {dataset!r}")
+    return PAPER_DATASETS[dataset]
