@@ -6,13 +6,31 @@ import argparse
 
 import torch
 
-from benchmarks import components, frames, lazy, mixed, overhead, paper
+from benchmarks import (
+    ablations,
+    casestudy,
+    frames,
+    lazy,
+    missing,
+    mixed,
+    overhead,
+    paper,
+    scaling,
+    speed,
+    table1,
+)
+from benchmarks.datasets import NAMES
 from benchmarks.rows import RESULTS
 
 STUDIES = {
-    "paper": paper,
-    "components": components,
+    "table1": table1,
+    "ablations": ablations,
+    "missing": missing,
     "mixed": mixed,
+    "casestudy": casestudy,
+    "speed": speed,
+    "scaling": scaling,
+    "paper": paper,
     "overhead": overhead,
     "frames": frames,
     "lazy": lazy,
@@ -26,6 +44,11 @@ def seeds(text: str) -> list[int]:
         first, _, last = part.partition("-")
         chosen += range(int(first), int(last or first) + 1)
     return chosen
+
+
+def sizes(text: str) -> list[tuple[int, int]]:
+    """Read ``1000x8,2000x8`` as tables of so many rows and columns."""
+    return [(int(rows), int(columns)) for rows, _, columns in (part.partition("x") for part in text.split(","))]
 
 
 def names(text: str) -> list[str]:
@@ -42,21 +65,33 @@ def make_parser() -> argparse.ArgumentParser:
         added.add_argument("--datasets", type=names, default=names(datasets))
         return added
 
+    def compared(name: str, datasets: str, seed_text: str, methods: str) -> argparse.ArgumentParser:
+        added = study(name, datasets)
+        added.add_argument("--seeds", type=seeds, default=seeds(seed_text))
+        added.add_argument("--methods", type=names, default=names(methods))
+        return added
+
+    compared("table1", ",".join(NAMES), "1-5", "default,fast,mean,knn,mice,missforest")
+    compared("missing", "yeast,abalone,wine_white,power", "1-2", "fast,knn,mice,missforest")
+    compared("mixed", "german,diabetes,ecommerce,abalone,housing", "1-3", "default,mode,knn,missforest")
+    one = compared("speed", "yacht,yeast", "1", "default,paper")
+    one.add_argument("--steps", type=int, default=100, help="of the profiled fit")
+
+    one = study("ablations", "yacht,diabetes,energy,yeast,wine_red,abalone,wine_white,power")
+    one.add_argument("--seeds", type=seeds, default=seeds("1-2"))
+    one.add_argument("--studies", type=names, default=list(ablations.VARIANTS))
+
+    one = study("casestudy", "yeast,concrete")
+    one.add_argument("--seeds", type=seeds, default=seeds("1"))
+
+    one = studies.add_parser("scaling", help=scaling.__doc__)
+    one.add_argument("--sizes", type=sizes, default=sizes("10000x20,100000x20,1000000x20,100000x8,100000x32,100000x128"))
+    one.add_argument("--preset", dest="preset_name", default="default")
+    one.add_argument("--rounds", type=int, default=3)
+
     one = study("paper", "yacht,yeast")
     one.add_argument("--seeds", type=seeds, default=seeds("0-5"))
-    one.add_argument("--scaling", default="range", choices=["unit", "range", "deviation"])
     one.add_argument("--steps", type=int, help="fewer than the published number")
-
-    one = study("components", "yacht,yeast,wine_red")
-    one.add_argument("--seeds", type=seeds, default=seeds("1-3"))
-    one.add_argument("--variants", type=names, default=list(components.VARIANTS))
-    one.add_argument("--steps", type=int, default=2000)
-    one.add_argument("--learning-rate", type=float, default=1e-3)
-
-    one = study("mixed", "german")
-    one.add_argument("--seeds", type=seeds, default=seeds("1-5"))
-    one.add_argument("--preset", dest="preset_name", default="default")
-    one.add_argument("--steps", type=int)
 
     one = study("overhead", "yacht,yeast,german")
     one.add_argument("--rounds", type=int, default=7)

@@ -59,7 +59,7 @@ def run(datasets: Sequence[str], rounds: int, steps: int, batch_size: int) -> No
     """Alternate the two loops, so that both meet the same load of the machine."""
     for name in datasets:
         dataset = load(name)
-        encoded, _ = encode(dataset, hidden_cells(dataset.values.shape, 1))
+        encoded, _ = encode(dataset, hidden_cells(dataset.values, 1))
         settings = paper_settings(name).override(steps=steps, batch_size=batch_size)
         rows = min(batch_size, len(encoded))
         for turn in range(rounds):

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from benchmarks.cells import hidden_cells, rmse
 from benchmarks.datasets import Dataset
+from benchmarks.peers import PEERS
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
-from simpdm_frames.presets import PAPER_DATASETS, preset
+from simpdm_frames.presets import PAPER_DATASETS, PRESETS, preset
 from simpdm_frames.settings import Settings
 
-__all__ = ["Result", "interval", "mean_filled", "paper_settings", "score_mean", "score_simpdm"]
+__all__ = ["METHODS", "Result", "interval", "paper_settings", "score", "score_simpdm", "settings_for"]
+
+METHODS = (*PRESETS, *PEERS)
 
 
 def paper_settings(dataset: str) -> Settings:
@@ -23,52 +26,60 @@ def paper_settings(dataset: str) -> Settings:
     return preset("paper", dataset=dataset if dataset in PAPER_DATASETS else None)
 
 
+def settings_for(name: str, dataset: Dataset) -> Settings:
+    """Settle a preset as a fit would."""
+    return paper_settings(dataset.name) if name == "paper" else preset(name, *dataset.values.shape)
+
+
 @dataclass(frozen=True)
 class Result:
+    """An error, and seconds for fit and imputing together."""
+
     rmse: float
-    fit_seconds: float
-    impute_seconds: float
+    seconds: float
+    steps: int = 0
 
 
-def score_simpdm(dataset: Dataset, seed: int, settings: Settings, scaling: str = "range") -> Result:
+def score(dataset: Dataset, hidden: NDArray[np.bool_], method: str, seed: int) -> Result:
+    """Fill hidden cells by a preset of ours or by a peer."""
+    if method in PRESETS:
+        return score_simpdm(dataset, hidden, settings_for(method, dataset), seed)
+    table = np.where(hidden, np.nan, dataset.values)
+    began = time.perf_counter()
+    filled = PEERS[method](table, seed)
+    seconds = time.perf_counter() - began
+    if not np.isfinite(filled).all():
+        raise RuntimeError(f"{method} left holes in {dataset.name}")
+    return Result(rmse(dataset.values, filled, hidden), seconds)
+
+
+def score_simpdm(dataset: Dataset, hidden: NDArray[np.bool_], settings: Settings, seed: int) -> Result:
     """Train on a table with hidden cells, all columns as numbers, and score the fills."""
-    hidden = hidden_cells(dataset.values.shape, seed)
-    centre, spread = _scale(dataset, hidden, scaling)
-    numbers = ((dataset.values - centre) / spread).astype(np.float32)
-    numbers[hidden] = np.nan  # nothing of the truth is left for the engine to see
-    layout = Layout(numbers.shape[1])
-    table = Encoded(layout, numbers, np.empty((len(numbers), 0), dtype=np.int64), hidden)
+    table = encode(dataset, hidden)
     began = time.perf_counter()
     engine = Engine.fit(table, settings, seed=seed)
-    fitted = time.perf_counter()
-    filled = engine.impute(table).numbers * spread + centre
-    ended = time.perf_counter()
-    return Result(rmse(dataset.values, filled, hidden), fitted - began, ended - fitted)
+    filled = decode(engine.impute(table).numbers, table)
+    seconds = time.perf_counter() - began
+    return Result(rmse(dataset.values, filled, hidden), seconds, len(engine.loss_curve))
 
 
-def _scale(dataset: Dataset, hidden: NDArray[np.bool_], scaling: str) -> tuple[NDArray[np.float64], ...]:
-    """Centre and spread of each column: ``range`` puts the paper's units on [-1, 1]."""
-    ones = np.ones(dataset.values.shape[1])
-    seen = np.where(hidden, np.nan, dataset.values)
-    if scaling == "unit":
-        return 0 * ones, ones
-    if scaling == "range":
-        return 0.5 * ones, 0.5 * ones
-    if scaling == "deviation":
-        return np.nanmean(seen, axis=0), np.nanstd(seen, axis=0) + 1e-9
-    raise ValueError(f"scaling must be 'unit', 'range' or 'deviation', got {scaling!r}")
+def encode(dataset: Dataset, hidden: NDArray[np.bool_]) -> Encoded:
+    """Put the paper's unit interval on [-1, 1], as the codec of numbers does, and hide cells."""
+    numbers = (dataset.values * 2 - 1).astype(np.float32)
+    numbers[hidden] = np.nan  # nothing of the truth is left for the engine to see
+    layout = Layout(numbers.shape[1])
+    return Encoded(layout, numbers, np.empty((len(numbers), 0), dtype=np.int64), hidden)
 
 
-def mean_filled(dataset: Dataset, hidden: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Fill hidden cells with the mean of their column's visible ones."""
-    seen = np.where(hidden, np.nan, dataset.values)
-    return np.where(hidden, np.nanmean(seen, axis=0), dataset.values)
+def decode(numbers: NDArray[np.float32], table: Encoded) -> NDArray[np.float64]:
+    """Put fills back into the paper's units, and into the observed range of their column, as the codec does."""
+    low, high = np.nanmin(table.numbers, axis=0), np.nanmax(table.numbers, axis=0)
+    return (numbers.clip(low, high).astype(np.float64) + 1) / 2
 
 
 def score_mean(dataset: Dataset, seed: int) -> float:
     """Score mean imputation."""
-    hidden = hidden_cells(dataset.values.shape, seed)
-    return rmse(dataset.values, mean_filled(dataset, hidden), hidden)
+    return score(dataset, hidden_cells(dataset.values, seed), "mean", seed).rmse
 
 
 def interval(values: list[float]) -> tuple[float, float]:

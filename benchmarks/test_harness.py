@@ -6,33 +6,47 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import components, mixed, overhead, paper
+from benchmarks import mixed, scaling, table1
 from benchmarks.datasets import load
+from benchmarks.published import SIMPDM
 from benchmarks.rows import Rows, markdown
+from simpdm_frames import presets
+from simpdm_frames.settings import Settings
 
 
 @pytest.fixture
 def own_data(tmp_path, monkeypatch):
     """A small mixed table under a name that has published settings, and an empty results folder."""
     random = np.random.default_rng(0)
-    hidden = random.normal(size=60)
-    columns = [hidden, hidden + 0.1 * random.normal(size=60), (hidden > 0) * 1.0, random.random(60)]
+    hidden = random.normal(size=150)
+    columns = [hidden, hidden + 0.1 * random.normal(size=150), (hidden > 0) * 1.0, random.random(150)]
     text = "\n".join(",".join(f"{value:.6f}" for value in row) for row in zip(*columns, strict=True))
-    (tmp_path / "yacht.csv").write_text(f"a,b,c,d\n{text}\n")
-    (tmp_path / "datasets.json").write_text(json.dumps({"yacht": {"categorical": ["c"]}}))
+    for name in ("yacht", "iris"):
+        (tmp_path / f"{name}.csv").write_text(f"a,b,c,d\n{text}\n")
+    about = {"categorical": ["c"]}
+    (tmp_path / "datasets.json").write_text(json.dumps({"yacht": about, "iris": about}))
     monkeypatch.setenv("SIMPDM_DATA", str(tmp_path))
-    monkeypatch.setattr(command, "RESULTS", tmp_path)
-    for study in (paper, components, mixed, overhead):
+    for module in (command, *command.STUDIES.values()):
+        if hasattr(module, "RESULTS"):
+            monkeypatch.setattr(module, "RESULTS", tmp_path)
+    for study in command.STUDIES.values():
         rows = Rows(study.ROWS.path.stem, study.ROWS.keys, ())
         rows.path, rows.columns = tmp_path / study.ROWS.path.name, study.ROWS.columns
         monkeypatch.setattr(study, "ROWS", rows)
+    small = Settings(steps=20, width=16, members=2, scouts=2, smooth_frequency=0.5, frequencies=2)
+    monkeypatch.setattr(presets, "PRESETS", dict.fromkeys(presets.PRESETS, lambda *_: small))
+    monkeypatch.setattr(presets, "PAPER_DATASETS", {"yacht": small})
     return tmp_path
 
 
 STUDIES = {
+    "table1": ["--seeds", "1-2", "--methods", "default,fast,mean,knn,mice"],
+    "ablations": ["--seeds", "1"],
+    "missing": ["--seeds", "1", "--methods", "fast,mean"],
+    "mixed": ["--seeds", "1", "--methods", "default,mode,knn,missforest"],
+    "speed": ["--seeds", "1", "--steps", "2", "--methods", "default,mean"],
+    "casestudy": ["--seeds", "1"],
     "paper": ["--seeds", "0-1", "--steps", "3"],
-    "components": ["--seeds", "1", "--steps", "3"],
-    "mixed": ["--seeds", "1", "--steps", "20"],
     "overhead": ["--rounds", "2", "--steps", "3"],
 }
 
@@ -49,6 +63,28 @@ def test_a_study_runs_renders_and_resumes(study, own_data, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert f"Made by `python -m benchmarks {study}` with python" in shown
     assert "threads: 1, commit" in shown
+
+
+def test_a_summary_counts_ranks_and_ratios(own_data):
+    for method, error in (("default", 0.1), ("mean", 0.3), ("knn", 0.2)):
+        for seed in range(6):
+            table1.ROWS.append(method=method, dataset="yacht", seed=seed, rmse=error, seconds=1.0, steps=1)
+    text = table1.render()
+    assert own_data.exists()
+    assert "below the paper: 1 of 1" in text
+    assert f"**{0.1 / SIMPDM['yacht'][0]:.3f}**" in text
+    assert "| average rank | 1.00 | 3.00 | 2.00 |" in text
+    assert "| lowest on | 1 | 0 | 0 |" in text
+
+
+def test_sizes_scale_in_a_process_of_their_own(own_data, monkeypatch, capsys):
+    words = ["benchmarks", "--threads", "1", "scaling", "--sizes", "300x4,600x4,300x8", "--rounds", "1"]
+    monkeypatch.setattr("sys.argv", [*words, "--preset", "fast"])
+    monkeypatch.setattr(scaling, "STEPS", 3)
+    command.main()
+    assert len((own_data / "scaling.csv").read_text().splitlines()) == 4
+    assert (own_data / "scaling.svg").exists()
+    assert "fast, 600 × 4" in capsys.readouterr().out
 
 
 def test_a_dataset_is_scaled_to_the_unit_interval(own_data):

@@ -20,41 +20,54 @@ Rule = Callable[[int, int], Settings]
 
 _RECIPE = Settings(
     batch_size=128,
-    learning_rate=2e-3,
+    learning_rate=4e-3,
     weight_decay=1e-3,
     decay="none",
     warmup=30,
     average=0.998,
+    scouts=2,
+    look_every=50,
+    patience=8,
     layers=3,
     width=128,
-    frequencies=12,
+    frequencies=24,
     lowest_frequency=0.05,
+    highest_frequency=32.0,
     scale="deviation",
     masking="varied",
     whole_share=0.2,
     sampling_steps=1,
     start="mean",
 )
+_MANY = 3000  # rows; with more of them, larger batches and a longer memory pay
 
 
 def _recipe(n_rows: int) -> Settings:
     """Give what the three prices have in common.
 
-    Few rows cannot tell a fast wave from chance, so the highest frequency grows with the rows.
+    Few rows cannot tell a fast wave from chance, so what smooth members see grows with the rows.
     """
-    return replace(_RECIPE, highest_frequency=min(max(n_rows / 300, 0.5), 2.0))
+    smooth = min(max(n_rows / 2000, 0.5), 4.0)
+    many = n_rows > _MANY
+    return replace(
+        _RECIPE,
+        smooth_frequency=smooth,
+        batch_size=256 if many else 128,
+        average=0.999 if many else 0.998,
+        look_every=100 if many else 50,
+    )
 
 
 def _fast(n_rows: int, n_columns: int) -> Settings:
-    return replace(_recipe(n_rows), members=4, scouts=1, steps=800)
+    return replace(_recipe(n_rows), members=4, steps=1000, batch_size=128, average=0.998, look_every=50, patience=6)
 
 
 def _default(n_rows: int, n_columns: int) -> Settings:
-    return replace(_recipe(n_rows), members=8, scouts=2, steps=2500)
+    return replace(_recipe(n_rows), members=8, steps=2600 if n_rows > _MANY else 2400)
 
 
 def _best(n_rows: int, n_columns: int) -> Settings:
-    return replace(_recipe(n_rows), members=16, scouts=3, steps=5000)
+    return replace(_recipe(n_rows), members=16, scouts=4, steps=4000, patience=12)
 
 
 _PAPER = Settings(

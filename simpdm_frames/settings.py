@@ -37,14 +37,17 @@ class Settings:
         Networks that are trained side by side, each with weights, batches and noise of its own; their
         estimates are averaged.
     scouts, holdout, look_every, patience
-        The first ``scouts`` members, or all if there are fewer, never see a share ``holdout`` of the observed cells. Every
-        ``look_every`` steps their error on these cells is looked at; the best state is kept, and the
+        The first ``scouts`` members, or all if there are fewer, never see a share ``holdout`` of the observed cells, one
+        of a row at most. Every ``look_every`` steps their error on these cells is looked at; the best state is kept, and the
         training ends after ``patience`` looks without a better one.
     layers, width
         Hidden layers of the denoiser and their width, which is rounded up to a multiple of 16.
     frequencies, lowest_frequency, highest_frequency
         Visible numbers enter also as so many sines and cosines, at frequencies in even ratios, in waves
         per unit of the engine's scale.
+    smooth_frequency
+        Every second member sees no frequency above this one; None for no such members. How much smooth
+        and other members count is settled by their scouts' errors.
     scale
         ``"deviation"`` puts numbers on mean 0 and deviation 1 inside the engine.
     diffusion_steps, schedule
@@ -100,6 +103,7 @@ class Settings:
     frequencies: int = 0
     lowest_frequency: float = 0.05
     highest_frequency: float = 1.0
+    smooth_frequency: float | None = None
     scale: Scale = "none"
     diffusion_steps: int = 10
     schedule: Schedule = "cosine"
@@ -140,6 +144,8 @@ class Settings:
         _check_integer("frequencies", self.frequencies, 0, 1024)
         _check_real("lowest_frequency", self.lowest_frequency, above=0, at_most=1e3)
         _check_real("highest_frequency", self.highest_frequency, at_least=self.lowest_frequency, at_most=1e3)
+        if self.smooth_frequency is not None:
+            _check_real("smooth_frequency", self.smooth_frequency, above=0, at_most=1e3)
         _check_name("scale", self.scale, Scale)
         _check_integer("diffusion_steps", self.diffusion_steps, 1, 10_000)
         _check_name("schedule", self.schedule, Schedule)

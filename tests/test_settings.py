@@ -23,6 +23,7 @@ OUT_OF_RANGE = {
     "frequencies": [-1],
     "lowest_frequency": [0.0],
     "highest_frequency": [0.01],
+    "smooth_frequency": [0.0],
     "scale": ["range"],
     "masking": ["odd"],
     "whole_share": [0.0, 1.5],

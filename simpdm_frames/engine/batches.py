@@ -10,14 +10,16 @@ from simpdm_frames.engine.table import Padding, Table
 
 __all__ = ["Batches", "Holdout"]
 
-_MOST_ROWS = 2048  # held-out cells of so many rows tell all there is to tell
+_MOST_ROWS = 4096  # held-out cells of so many rows tell all there is to tell
+_ENOUGH = 10  # observed cells of a column, below which none is held out
 
 
 class Holdout:
     """Cells that are held out: the first members, the scouts, are neither shown them nor taught them.
 
-    Every scout holds out cells of its own. The other members learn from all cells, so that little is
-    lost; how well the scouts do on what they never saw tells how well all members do.
+    Each pair of scouts, one of each kind of member, holds out cells of its own: so the kinds can be
+    compared. The other members learn from all cells, so that little is lost; how well the scouts do on
+    what they never saw tells how well all members of their kind do.
 
     Shape
     -----
@@ -25,16 +27,29 @@ class Holdout:
     """
 
     def __init__(
-        self, table: Table, n_scouts: int, share: float, padding: Padding, heads: Heads, generator: torch.Generator
+        self,
+        table: Table,
+        n_scouts: int,
+        share: float,
+        padding: Padding,
+        heads: Heads,
+        generator: torch.Generator,
+        *,
+        whole_share: float = 1.0,
     ) -> None:
         device = table.missing.device
         self._padding, self.heads = padding, heads
         self.rows = torch.randperm(len(table), generator=generator, device=device)[:_MOST_ROWS]
         seen = ~table.missing[self.rows]
-        chance = torch.rand(n_scouts, *seen.shape, generator=generator, device=device, dtype=torch.float32)
-        self.held = (chance < share) & seen
         # A column with few observed cells keeps them: a scout that knows nothing of it could tell nothing.
-        self.held &= seen.sum(0) >= 10
+        weight = torch.where(table.missing.any(0), 1.0, whole_share) * (seen & (seen.sum(0) >= _ENOUGH))
+        pairs = -(-n_scouts // 2)
+        real = {"generator": generator, "device": device, "dtype": torch.float32}
+        # One cell of a row at most: more would leave less to be seen than there is when holes are filled.
+        place = (torch.rand(pairs, *seen.shape, **real) * weight).argmax(-1)
+        of_row = torch.rand(pairs, len(self.rows), **real) < share * seen.sum(1)
+        held = torch.nn.functional.one_hot(place, seen.shape[1]).bool() & of_row.unsqueeze(-1) & (weight > 0)
+        self.held = held.repeat_interleave(2, dim=0)[:n_scouts]
         # Position of each row among those with held cells; all others share one that holds none.
         self._place = torch.full((len(table),), len(self.rows), device=device)
         self._place[self.rows] = torch.arange(len(self.rows), device=device)

@@ -73,9 +73,11 @@ class Denoiser(nn.Module):
         self.head, self.head_bias = weight(width, even(d_table)), bias(width, even(d_table))
         self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
         self.register_buffer("frequencies", _frequencies(settings), persistent=False)
+        self.register_buffer("rough", _rough(settings), persistent=False)
 
     steps: Tensor
     frequencies: Tensor
+    rough: Tensor
 
     @property
     def members(self) -> int:
@@ -89,7 +91,8 @@ class Denoiser(nn.Module):
         parts, weights = [visible, hidden], [self.table, self.mask]
         if len(self.frequencies):
             parts.append(self._describe(visible[..., : self.n_numbers], hidden[..., : self.n_numbers]))
-            weights.append(self.waves)
+            # A smooth member has no weights for fast waves.
+            weights.append(self.waves * self.rough.repeat(1, 2 * self.n_numbers).unsqueeze(-1))
         shown = torch.cat(parts, dim=-1).expand(members, -1, -1)
         x = torch.baddbmm(self.first_bias, shown, torch.cat(weights, dim=1))
         # Members first, then channels: one batched product serves both channels.
@@ -121,6 +124,14 @@ def _frequencies(settings: Settings) -> Tensor:
     low, high = (math.log(f) for f in (settings.lowest_frequency, settings.highest_frequency))
     powers = torch.linspace(low, high, settings.frequencies, dtype=torch.float64)
     return (2 * math.pi * powers.exp()).float()
+
+
+def _rough(settings: Settings) -> Tensor:
+    """Say which member sees which frequency, as ones and zeros."""
+    seen = torch.ones(settings.members, settings.frequencies, dtype=torch.float32)
+    if settings.smooth_frequency is not None:
+        seen[1::2] = (_frequencies(settings) <= 2 * math.pi * settings.smooth_frequency).float()
+    return seen
 
 
 def _steps(n_steps: int) -> Tensor:

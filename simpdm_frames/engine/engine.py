@@ -48,6 +48,7 @@ class Engine:
         settings: Settings,
         denoiser: Denoiser,
         scale: Scale,
+        shares: Tensor,
         residuals: Residuals | None = None,
         *,
         seed: int,
@@ -64,8 +65,11 @@ class Engine:
         self.scale = scale.to(device)
         self.denoiser = denoiser.to(device).eval().requires_grad_(requires_grad=False)
         self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
-        kept = None if residuals is None else residuals.to(device)
-        self._sampler = Sampler(self.denoiser, gaussian, multinomial, settings, kept)
+        self.shares = shares.to(device)
+        self.residuals = None if residuals is None else residuals.to(device)
+        self._sampler = Sampler(
+            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals
+        )
 
     @classmethod
     def fit(
@@ -111,6 +115,7 @@ class Engine:
             settings,
             trial.best(len(losses)),
             scale,
+            trial.shares(),
             trial.residuals(),
             seed=seed,
             device=device,
@@ -177,6 +182,10 @@ class _Trial:
     ) -> None:
         self._table, self._padding, self._layout, self._settings = table, padding, layout, settings
         self._seed, self._device = seed, device
+        n_scouts = min(settings.scouts, settings.members)
+        # Two kinds of members can be told apart only where both have a scout.
+        self._n_scouts = n_scouts
+        self._kinds = 2 if settings.smooth_frequency is not None and n_scouts > 1 else 1
         self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
         # What never lacks a cell is hidden less often, though often enough to be filled one day.
         whole = ~table.missing.any(0)
@@ -192,8 +201,16 @@ class _Trial:
         # The draws live on the device; what is left of the weights' stream seeds them.
         draws = torch.Generator(self._device).manual_seed(int(torch.randint(2**62, (), generator=random)))
         self._holdout = (
-            Holdout(table, min(settings.scouts, settings.members), settings.holdout, self._padding, self._heads, draws)
-            if settings.scouts
+            Holdout(
+                table,
+                self._n_scouts,
+                settings.holdout,
+                self._padding,
+                self._heads,
+                draws,
+                whole_share=settings.whole_share,
+            )
+            if self._n_scouts
             else None
         )
         self._average = Average(self._network, settings.average) if settings.average or settings.scouts else None
@@ -204,6 +221,7 @@ class _Trial:
                 self._predict,
                 table,
                 self._holdout,
+                kinds=self._kinds,
                 every=settings.look_every,
                 patience=settings.patience,
             )
@@ -224,6 +242,12 @@ class _Trial:
         if self.judge is not None:
             return self.judge.best(steps)
         return self._network if self._average is None else self._average.network
+
+    def shares(self) -> Tensor:
+        """Say how much each member counts."""
+        if self.judge is not None:
+            return self.judge.shares()
+        return torch.full((self._settings.members,), 1 / self._settings.members, dtype=torch.float32)
 
     def residuals(self) -> Residuals | None:
         """Learn from the scouts' cells how far estimates are from the truth."""

@@ -46,6 +46,8 @@ class Average:
 class Judge:
     """Look at the scouts from time to time, keep the best state, and end what no longer gets better.
 
+    Members are of one kind, or of two that take turns; each kind has a best state of its own.
+
     Parameters
     ----------
     average
@@ -54,6 +56,8 @@ class Judge:
         How they fill a table.
     table, holdout
         The table, and the cells of it that scouts never see.
+    kinds
+        1 or 2.
     every
         Steps between two looks.
     patience
@@ -61,18 +65,24 @@ class Judge:
     """
 
     def __init__(
-        self, average: Average, predict: Predict, table: Table, holdout: Holdout, *, every: int, patience: int
+        self,
+        average: Average,
+        predict: Predict,
+        table: Table,
+        holdout: Holdout,
+        *,
+        kinds: int,
+        every: int,
+        patience: int,
     ) -> None:
         self._average, self._predict, self._holdout = average, predict, holdout
-        self._every, self._patience = every, patience
+        self._kinds, self._every, self._patience = kinds, every, patience
         self._truth = table.rows(holdout.rows)
-        self._shown = holdout.hide(
-            table.rows(holdout.rows.expand(average.network.members, -1)),
-            holdout.rows.expand(average.network.members, -1),
-        )
+        index = holdout.rows.expand(average.network.members, -1)
+        self._shown = holdout.hide(table.rows(index), index)
         lacking = table.missing.any(0)
         self._counts = lacking if lacking.any() else ~lacking  # what is to be filled is what matters
-        self._best, self._last, self._waited = float("inf"), 0, 0
+        self._best, self._waited, self._last = [float("inf")] * kinds, [0] * kinds, 0
         self._state = copy.deepcopy(average.network.state_dict())
         self.curve: list[tuple[int, float]] = []
 
@@ -80,17 +90,19 @@ class Judge:
         """Look if it is time to; True ends the training."""
         if progress.step - self._last >= self._every:
             self.look(progress.step)
-        return self._waited >= self._patience
+        return min(self._waited) >= self._patience
 
     def look(self, step: int) -> None:
-        """See how the scouts do, and keep the weights if they have never done better."""
+        """See how the scouts do, and keep the weights of a kind that has never done better."""
         self._last = step
-        error = self._error()
-        self.curve.append((step, error))
-        self._waited += 1
-        if error < self._best:
-            self._best, self._waited = error, 0
-            self._state = copy.deepcopy(self._average.network.state_dict())
+        errors = self._errors()
+        self.curve.append((step, sum(errors) / len(errors)))
+        for kind, error in enumerate(errors):
+            self._waited[kind] += 1
+            if error < self._best[kind]:
+                self._best[kind], self._waited[kind] = error, 0
+                for name, weight in self._average.network.state_dict().items():
+                    self._state[name][kind :: self._kinds] = weight[kind :: self._kinds]
 
     def best(self, step: int) -> Denoiser:
         """Look once more after the last step, and give the best network that was seen."""
@@ -98,6 +110,23 @@ class Judge:
             self.look(step)
         self._average.network.load_state_dict(self._state)
         return self._average.network
+
+    def shares(self) -> Tensor:
+        """Say how much each member counts in an average: the less, the larger the error of its kind.
+
+        An excess that is no larger than chance would make it counts for little, and chance is the smaller
+        the more cells are held out.
+
+        Shape
+        -----
+        Result (members,).
+        """
+        members = self._average.network.members
+        best = torch.tensor(self._best, dtype=torch.float32)
+        excess = best / best.min().clamp(min=1e-12) - 1
+        cells = (self._holdout.held & self._counts).sum() / self._kinds
+        shares = torch.exp(-excess.clamp(max=1e6) * cells.cpu().sqrt()).repeat(members)[:members]
+        return shares / shares.sum()
 
     def predictions(self) -> tuple[Tensor, Tensor]:
         """Give what the scouts make of all rows with held-out cells; see ``Holdout.held`` for the cells.
@@ -109,12 +138,14 @@ class Judge:
         numbers, log_levels = self._predict(self._average.network, self._shown)
         return numbers[: self._holdout.n_scouts], log_levels[: self._holdout.n_scouts]
 
-    def _error(self) -> float:
-        """Give the mean over held-out cells of squared error and cross-entropy."""
+    def _errors(self) -> list[float]:
+        """Give the mean over held-out cells of squared error and cross-entropy, for each kind."""
         numbers, log_levels = self.predictions()
         surprise = -(log_levels.clamp(min=-50.0) * self._truth.levels)
-        error = torch.cat(
-            [(numbers - self._truth.numbers) ** 2, self._holdout.heads.sum(surprise)], dim=-1
-        )
+        error = torch.cat([(numbers - self._truth.numbers) ** 2, self._holdout.heads.sum(surprise)], dim=-1)
         counted = self._holdout.held & self._counts
-        return float((error * counted).sum() / counted.sum().clamp(min=1))
+        sums, counts = (error * counted).sum((1, 2)), counted.sum((1, 2))
+        return [
+            float(sums[kind :: self._kinds].sum() / counts[kind :: self._kinds].sum().clamp(min=1))
+            for kind in range(self._kinds)
+        ]

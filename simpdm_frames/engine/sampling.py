@@ -74,6 +74,7 @@ class Sampler:
         gaussian: GaussianDiffusion,
         multinomial: MultinomialDiffusion,
         settings: Settings,
+        shares: Tensor,
         residuals: Residuals | None = None,
     ) -> None:
         self._network = network
@@ -83,6 +84,7 @@ class Sampler:
         self._descent = gaussian.schedule.descent(settings.sampling_steps)
         self._draws = settings.draws
         self._start = settings.start
+        self._shares = shares.view(-1, 1, 1)
         self._residuals = residuals
 
     @torch.no_grad()
@@ -108,9 +110,10 @@ class Sampler:
         """
         full, full_keys = _padded(table, keys)
         if self._residuals is None:
-            numbers, log_levels = (part.mean(0) for part in self._walk(full, full_keys, seed, 0, "noise"))
+            by_member, log_levels = self._walk(full, full_keys, seed, 0, "noise")
             race = uniform(seed, full_keys, (_DRAWN, 1), full.levels.shape[1])
-            full = self._fill(full, full.missing, numbers, self._multinomial.sample(log_levels, race))
+            levels = self._multinomial.sample(self._mean(log_levels.exp()).log(), race)
+            full = self._fill(full, full.missing, self._mean(by_member), levels)
             return full.numbers[: len(table)], full.levels[: len(table)]
         order = uniform(seed, full_keys, (_ORDER,), full.missing.shape[1])
         turns = _turns(full.missing, order)
@@ -128,8 +131,12 @@ class Sampler:
     def _estimate(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
         """Average what all walks and members end at."""
         walks = [self._walk(table, keys, seed, number, self._start) for number in range(self._draws)]
-        numbers = torch.stack([walk[0].mean(0) for walk in walks]).mean(0)
-        return numbers, torch.stack([walk[1].exp().mean(0) for walk in walks]).mean(0)
+        numbers = torch.stack([self._mean(walk[0]) for walk in walks]).mean(0)
+        return numbers, torch.stack([self._mean(walk[1].exp()) for walk in walks]).mean(0)
+
+    def _mean(self, by_member: Tensor) -> Tensor:
+        """Average over members, each by its share."""
+        return (by_member * self._shares).sum(0)
 
     def _walk(self, table: Table, keys: Tensor, seed: int, number: int, start: str) -> tuple[Tensor, Tensor]:
         """Walk once from the start to an estimate, with each member.

@@ -47,8 +47,8 @@ def test_the_average_forgets_its_first_states_at_once_and_later_ones_slowly():
     assert not average.network.head_bias.requires_grad
 
 
-def judge_of(errors, **options):
-    """A judge whose scouts make errors of known size."""
+def judge_of(errors, kinds=1, **options):
+    """A judge whose scouts make errors of known size, given for all of them or for each kind."""
     table = Table(torch.zeros(60, 2), torch.empty(60, 0), torch.zeros(60, 2, dtype=torch.bool))
     heads = Heads(())
     padding = Padding(torch.zeros(2), torch.empty(0))
@@ -59,9 +59,10 @@ def judge_of(errors, **options):
         assert judged is average.network
         with torch.no_grad():
             judged.head_bias += 1  # so that states can be told apart
-        return torch.full((3, len(shown), 2), next(answers) ** 0.5), torch.empty(3, len(shown), 0)
+        error = torch.tensor(next(answers)).sqrt().view(-1, 1, 1).expand(-1, len(shown), 2)
+        return torch.cat([error.expand(2, -1, -1), error[:1]]), torch.empty(3, len(shown), 0)
 
-    return Judge(average, predict, table, holdout, **options), float(average.network.head_bias[0, 0, 0])
+    return Judge(average, predict, table, holdout, kinds=kinds, **options), float(average.network.head_bias[0, 0, 0])
 
 
 def test_the_best_state_is_kept_and_patience_ends_the_training():
@@ -79,6 +80,39 @@ def test_the_last_steps_are_judged_too():
     assert not judge(Progress(15, 100, 0.0, 0.0))
     assert float(judge.best(15).head_bias[0, 0, 0]) == np.float32(first + 2)
     assert len(judge.curve) == 2
+
+
+def test_each_kind_of_members_keeps_its_own_best_state():
+    judge, first = judge_of([[4.0, 4.0], [2.0, 5.0], [3.0, 3.0]], kinds=2, every=10, patience=9)
+    for step in (10, 20, 30):
+        judge(Progress(step, 100, 0.0, 0.0))
+    rough, smooth = first + 2, float(network().head_bias.detach()[1, 0, 0]) + 3
+    best = judge.best(30)
+    assert float(best.head_bias[0, 0, 0]) == np.float32(rough)
+    assert abs(float(best.head_bias[1, 0, 0]) - smooth) < 1e-6
+    shares = judge.shares()
+    assert abs(float(shares.sum()) - 1) < 1e-6
+    assert shares[0] == shares[2] > 10 * shares[1]  # an error half as large again
+
+
+def test_kinds_with_equal_errors_count_alike():
+    judge, _ = judge_of([[2.0, 2.0]], kinds=2, every=10, patience=9)
+    judge(Progress(10, 100, 0.0, 0.0))
+    torch.testing.assert_close(judge.shares(), torch.full((3,), 1 / 3))
+
+
+def test_smooth_members_do_not_see_fast_waves():
+    settings = Settings(
+        width=16, members=2, frequencies=4, lowest_frequency=0.1, highest_frequency=10.0, smooth_frequency=0.5
+    )
+    one = Denoiser(Layout(1), settings, torch.Generator().manual_seed(0))
+    hidden, t = torch.zeros(1, 1, 1, dtype=torch.bool), torch.ones(1, 1, 1, dtype=torch.int64)
+
+    def ask(value):
+        return one(torch.full((1, 1, 1), value), torch.zeros(1, 1, 1, 1), t, hidden)[0, :, 0, 0]
+
+    change = (ask(0.51) - ask(0.5)).abs()
+    assert change[0] > 3 * change[1]
 
 
 def test_scouts_end_a_training_that_learns_by_heart():

@@ -43,7 +43,7 @@ def table():
 def walk(n_strides=None, draws=1, start="noise"):
     network, rows = Recorder(), table()
     settings = Settings(diffusion_steps=6, sampling_steps=n_strides, draws=draws, start=start)
-    sampler = Sampler(network, GAUSSIAN, MULTINOMIAL, settings)
+    sampler = Sampler(network, GAUSSIAN, MULTINOMIAL, settings, torch.ones(1))
     numbers, probabilities = sampler.complete(rows, KEYS, SEED)
     return network.calls, rows, numbers, probabilities
 

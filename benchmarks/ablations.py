@@ -1,0 +1,102 @@
+"""What each part is worth: the ``fast`` preset with one part taken away or put in another way, on the same cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cells import hidden_cells
+from benchmarks.datasets import load
+from benchmarks.protocol import score_simpdm, settings_for
+from benchmarks.published import ABLATED
+from benchmarks.rows import Rows, markdown
+
+__all__ = ["VARIANTS", "render", "run"]
+
+_PLAIN = {"alignment": "none", "augmentation": "none"}
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "components": {
+        "base": _PLAIN,
+        "+SA": {"augmentation": "none"},
+        "+AUG": {"alignment": "none"},
+        "SimpDM": {},
+    },
+    "alignment": {
+        "base": _PLAIN,
+        "+SA (CL)": {"augmentation": "none", "alignment": "contrastive"},
+        "+SA (SK)": {"augmentation": "none", "alignment": "sinkhorn"},
+        "+SA (MSE)": {"augmentation": "none"},
+    },
+    "augmentation": {
+        "base": _PLAIN,
+        "+AUG (strong)": {"alignment": "none", "augmentation": "strong"},
+        "+AUG (weak)": {"alignment": "none", "augmentation": "weak"},
+        "+AUG (SD)": {"alignment": "none"},
+    },
+    "recipe": {
+        "fast": {},
+        "no waves": {"frequencies": 0},
+        "slow waves only": {"highest_frequency": 0.5, "smooth_frequency": None},
+        "no smooth members": {"smooth_frequency": None},
+        "one member": {"members": 1, "scouts": 0},
+        "no scouts": {"scouts": 0},
+        "no average": {"average": 0.0},
+        "even masks": {"masking": "even"},
+        "all columns alike": {"whole_share": 1.0},
+        "ten noisy steps": {"sampling_steps": None, "start": "noise"},
+        "own units": {"scale": "none"},
+    },
+}
+ROWS = Rows("ablations", keys=("study", "variant", "dataset", "seed"), values=("rmse", "seconds"))
+
+
+def run(datasets: Sequence[str], seeds: Sequence[int], studies: Sequence[str]) -> None:
+    """Measure what is not there yet; the recipe on seeds that no reported figure uses."""
+    for study in studies:
+        for seed in seeds:
+            shifted = seed + 100 if study == "recipe" else seed
+            for name in datasets:
+                dataset = load(name)
+                hidden = hidden_cells(dataset.values, shifted)
+                for variant, options in VARIANTS[study].items():
+                    keys = {"study": study, "variant": variant, "dataset": name, "seed": shifted}
+                    if ROWS.has(**keys):
+                        continue
+                    settings = settings_for("fast", dataset).override(**options)
+                    result = score_simpdm(dataset, hidden, settings, shifted)
+                    ROWS.append(**keys, rmse=f"{result.rmse:.5f}", seconds=f"{result.seconds:.2f}")
+                    print(keys, f"{result.rmse:.4f} in {result.seconds:.1f} s", flush=True)
+
+
+def render() -> str:
+    """Give the mean over the seeds, the paper's figure in brackets, and the ratio to the whole method."""
+    rows = ROWS.read()
+    parts = []
+    for study, variants in VARIANTS.items():
+        mine = [row for row in rows if row["study"] == study]
+        names = list(dict.fromkeys(row["dataset"] for row in mine))
+        if not mine:
+            continue
+        whole = "SimpDM" if study == "components" else next(iter(variants))
+        lines = []
+        for variant in variants:
+            cells, ratios = [], []
+            for name in names:
+                score, base = (_mean(mine, name, v) for v in (variant, whole))
+                printed = ABLATED.get(variant, {}).get(name)
+                cells.append("" if score is None else f"{score:.4f}" + (f" ({printed})" if printed else ""))
+                if score is not None and base is not None:
+                    ratios.append(score / base)
+            lines.append([variant, *cells, f"{np.exp(np.mean(np.log(ratios))):.3f}" if ratios else ""])
+        seeds = ", ".join(sorted({row["seed"] for row in mine}, key=int))
+        parts.append(
+            f"**{study}, seeds {seeds}**\n\n" + markdown(["", *names, f"ratio to {whole}"], lines)
+        )
+    return "\n".join(parts)
+
+
+def _mean(rows: Sequence[dict[str, str]], dataset: str, variant: str) -> float | None:
+    scores = [float(r["rmse"]) for r in rows if (r["dataset"], r["variant"]) == (dataset, variant)]
+    return float(np.mean(scores)) if scores else None

@@ -1,0 +1,156 @@
+"""How time grows with rows and columns, how fast imputing is beside bare products, and its peak memory."""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from benchmarks.rows import RESULTS, Rows, markdown
+from simpdm_frames.encoded import Encoded, Layout
+from simpdm_frames.engine import Engine
+from simpdm_frames.engine.sampling import PASS_HEIGHT
+from simpdm_frames.presets import preset
+from simpdm_frames.settings import Settings
+
+__all__ = ["render", "run"]
+
+ROWS = Rows(
+    "scaling",
+    keys=("preset", "rows", "columns", "round"),
+    values=("fit_us_a_row_visit", "impute_us_a_row", "gflops", "bare_gflops", "peak_mb"),
+)
+STEPS = 60
+
+
+def make(rows: int, columns: int, seed: int = 0) -> Encoded:
+    """Make a table whose columns depend on four hidden numbers, a fifth of its cells missing."""
+    random = np.random.default_rng(seed)
+    hidden = random.normal(size=(rows, 4)).astype(np.float32)
+    numbers = np.tanh(hidden @ random.normal(size=(4, columns)).astype(np.float32))
+    missing = random.random((rows, columns), dtype=np.float32) < 0.2
+    missing[:, 0] |= ~missing.any(1)  # every row has work to do
+    return Encoded(Layout(columns), numbers, np.empty((rows, 0), dtype=np.int64), missing)
+
+
+def products(settings: Settings, columns: int) -> list[tuple[int, int]]:
+    """List the products of one pass, as widths of input and output."""
+    width, waves = settings.width, 2 * settings.frequencies * columns
+    out = -(-columns // 16) * 16
+    return [(2 * columns + waves, width), (columns, width), *[(width, width)] * (settings.layers - 1), (width, out)]
+
+
+def bare_rate(settings: Settings, columns: int) -> float:
+    """Time torch.mm on the products of one member's pass: operations per second."""
+    pairs = [(torch.randn(PASS_HEIGHT, i), torch.randn(i, o)) for i, o in products(settings, columns)]
+    work = 2 * PASS_HEIGHT * sum(i * o for i, o in products(settings, columns))
+    turns = max(int(2e9 / work), 10)
+    for a, b in pairs:
+        torch.mm(a, b)
+    began = time.perf_counter()
+    for _ in range(turns):
+        for a, b in pairs:
+            torch.mm(a, b)
+    return work * turns / (time.perf_counter() - began)
+
+
+def measure(name: str, rows: int, columns: int) -> dict[str, str]:
+    """Fit for a few steps, impute everything, and compare with bare products."""
+    table = make(rows, columns)
+    settings = preset(name, rows, columns).override(steps=STEPS, patience=1000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    times = []
+    for steps in (STEPS // 3, STEPS):  # the difference leaves out what is done once
+        began = time.perf_counter()
+        engine = Engine.fit(table, settings.override(steps=steps))
+        times.append(time.perf_counter() - began)
+    visits = (STEPS - STEPS // 3) * min(settings.batch_size, rows) * settings.members
+    began = time.perf_counter()
+    engine.impute(table)
+    seconds = time.perf_counter() - began
+    work = 2 * rows * settings.members * sum(i * o for i, o in products(settings, columns))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "fit_us_a_row_visit": f"{1e6 * (times[1] - times[0]) / visits:.3f}",
+        "impute_us_a_row": f"{1e6 * seconds / rows:.3f}",
+        "gflops": f"{work / seconds / 1e9:.1f}",
+        "bare_gflops": f"{bare_rate(settings, columns) / 1e9:.1f}",
+        "peak_mb": f"{(peak - before) / 1024:.0f}",
+    }
+
+
+def run(sizes: Sequence[tuple[int, int]], preset_name: str, rounds: int) -> None:
+    """Measure what is not there yet, sizes taking turns, each in a process of its own."""
+    for turn in range(rounds):
+        for rows, columns in sizes:
+            keys = {"preset": preset_name, "rows": rows, "columns": columns, "round": turn}
+            if ROWS.has(**keys):
+                continue
+            code = (
+                "import torch, json; from benchmarks.scaling import measure;"
+                f"torch.set_num_threads({torch.get_num_threads()});"
+                f"print(json.dumps(measure({preset_name!r}, {rows}, {columns})))"
+            )
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            values = __import__("json").loads(done.stdout)
+            ROWS.append(**keys, **values)
+            print(keys, values, flush=True)
+
+
+def render() -> str:
+    """Take medians over the rounds."""
+    rows = ROWS.read()
+    lines = []
+    for name, height, width in dict.fromkeys((r["preset"], r["rows"], r["columns"]) for r in rows):
+        mine = [r for r in rows if (r["preset"], r["rows"], r["columns"]) == (name, height, width)]
+
+        def median(key: str, mine: list[dict[str, str]] = mine) -> float:
+            return statistics.median(float(row[key]) for row in mine)
+
+        lines.append(
+            [
+                f"{name}, {int(height):,} × {width}",
+                f"{median('fit_us_a_row_visit'):.2f}",
+                f"{median('impute_us_a_row'):.2f}",
+                f"{median('impute_us_a_row') / int(width):.3f}",
+                f"{median('gflops'):.0f}",
+                f"{median('bare_gflops'):.0f}",
+                f"{median('gflops') / median('bare_gflops'):.2f}",
+                f"{median('peak_mb'):.0f}",
+            ]
+        )
+    _plot(rows)
+    return markdown(
+        [
+            "", "fit, µs a row-visit", "impute, µs a row", "µs a cell", "GFLOP/s", "bare `torch.mm`",
+            "ratio", "peak over the table, MB",
+        ],
+        lines,
+    )  # fmt: skip
+
+
+def _plot(rows: Sequence[dict[str, str]]) -> None:
+    """Draw the seconds of imputing over rows and over columns."""
+    import matplotlib as mpl  # noqa: PLC0415  # only the harness draws
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt  # noqa: PLC0415
+
+    figure, panels = plt.subplots(1, 2, figsize=(7.5, 3))
+    for panel, axis, other in ((panels[0], "rows", "columns"), (panels[1], "columns", "rows")):
+        fixed = statistics.mode(row[other] for row in rows)
+        points = sorted(
+            (int(r[axis]), float(r["impute_us_a_row"]) * int(r["rows"]) / 1e6) for r in rows if r[other] == fixed
+        )
+        panel.plot(*zip(*points, strict=True), "o-")
+        panel.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds to impute", title=f"{int(fixed):,} {other}")
+        panel.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(RESULTS / "scaling.svg", metadata={"Date": None})
+    plt.close(figure)
