@@ -48,7 +48,9 @@ def seeds(text: str) -> list[int]:
 
 def sizes(text: str) -> list[tuple[int, int]]:
     """Read ``1000x8,2000x8`` as tables of so many rows and columns."""
-    return [(int(rows), int(columns)) for rows, _, columns in (part.partition("x") for part in text.split(","))]
+    return [
+        (int(rows), int(columns)) for rows, _, columns in (part.partition("x") for part in text.split(","))
+    ]
 
 
 def names(text: str) -> list[str]:
@@ -85,7 +87,9 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--seeds", type=seeds, default=seeds("1"))
 
     one = studies.add_parser("scaling", help=scaling.__doc__)
-    one.add_argument("--sizes", type=sizes, default=sizes("10000x20,100000x20,1000000x20,100000x8,100000x32,100000x128"))
+    one.add_argument(
+        "--sizes", type=sizes, default=sizes("10000x20,100000x20,1000000x20,100000x8,100000x32,100000x128")
+    )
     one.add_argument("--preset", dest="preset_name", default="default")
     one.add_argument("--rounds", type=int, default=3)
 

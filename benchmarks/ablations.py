@@ -91,9 +91,7 @@ def render() -> str:
                     ratios.append(score / base)
             lines.append([variant, *cells, f"{np.exp(np.mean(np.log(ratios))):.3f}" if ratios else ""])
         seeds = ", ".join(sorted({row["seed"] for row in mine}, key=int))
-        parts.append(
-            f"**{study}, seeds {seeds}**\n\n" + markdown(["", *names, f"ratio to {whole}"], lines)
-        )
+        parts.append(f"**{study}, seeds {seeds}**\n\n" + markdown(["", *names, f"ratio to {whole}"], lines))
     return "\n".join(parts)
 
 

@@ -46,7 +46,9 @@ def fills_from_noises(name: str, variant: str, seed: int) -> tuple[NDArray[np.fl
     dataset = load(name)
     hidden = hidden_cells(dataset.values, seed)
     table = encode(dataset, hidden)
-    settings = Settings(steps=1500, width=128, batch_size=256, augmentation="none").override(**VARIANTS[variant])
+    settings = Settings(steps=1500, width=128, batch_size=256, augmentation="none").override(
+        **VARIANTS[variant]
+    )
     engine = Engine.fit(table, settings, seed=seed)
     fills = [decode(engine.impute(table, seed=noise).numbers, table)[hidden] for noise in range(NOISES)]
     return np.stack(fills), dataset.values[hidden]
@@ -111,7 +113,9 @@ def _plot_iris(seed: int) -> None:
         "KNN": PEERS["knn"](blank, seed),
         "mean": PEERS["mean"](blank, seed),
     }
-    flat = TSNE(perplexity=30, random_state=0, init="pca").fit_transform(np.concatenate(list(versions.values())))
+    flat = TSNE(perplexity=30, random_state=0, init="pca").fit_transform(
+        np.concatenate(list(versions.values()))
+    )
     species = np.repeat([0, 1, 2], 50)  # the file has the three species in this order
     figure, panels = plt.subplots(1, len(versions), figsize=(11, 3), sharex=True, sharey=True)
     parts = np.split(flat, len(versions))

@@ -65,9 +65,7 @@ def _replay(values: NDArray[np.float64], seed: int) -> Iterator[tuple[str, float
             yield mechanism, rate, hidden
 
 
-def _chances(
-    causes: NDArray[np.float64], weights: NDArray[np.float64], rate: float
-) -> NDArray[np.float64]:
+def _chances(causes: NDArray[np.float64], weights: NDArray[np.float64], rate: float) -> NDArray[np.float64]:
     """Give a logistic chance of each cell that depends on other columns and is ``rate`` on average."""
     scores = causes @ weights
     spread = scores.std(axis=0)

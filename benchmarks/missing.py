@@ -25,7 +25,13 @@ def run(datasets: Sequence[str], seeds: Sequence[int], methods: Sequence[str]) -
             for mechanism, rate in SCENES:
                 hidden = hidden_cells(dataset.values, seed, rate, mechanism)
                 for method in methods:
-                    keys = {"method": method, "dataset": name, "mechanism": mechanism, "rate": rate, "seed": seed}
+                    keys = {
+                        "method": method,
+                        "dataset": name,
+                        "mechanism": mechanism,
+                        "rate": rate,
+                        "seed": seed,
+                    }
                     if ROWS.has(**keys):
                         continue
                     result = score(dataset, hidden, method, seed)
@@ -57,9 +63,8 @@ def render() -> str:
         lines.append([f"{name}, {mechanism} {float(rate):.0%}", *cells])
     _plot(curves)
     seeds = ", ".join(sorted({row["seed"] for row in rows}, key=int))
-    return (
-        f"Ours is the lowest in {lowest} of {len(lines)} lines. Mean over seeds {seeds}.\n\n"
-        + markdown(["", *methods], lines)
+    return f"Ours is the lowest in {lowest} of {len(lines)} lines. Mean over seeds {seeds}.\n\n" + markdown(
+        ["", *methods], lines
     )
 
 
@@ -77,8 +82,11 @@ def _plot(curves: dict[tuple[str, str], list[tuple[float, float]]]) -> None:
             points = sorted(curves[name, method])
             ours = method in {"fast", "default", "best"}
             panel.plot(
-                *zip(*points, strict=True), marker="o", markersize=3,
-                label=f"SimpDM ({method})" if ours else method, linewidth=2.2 if ours else 1.1,
+                *zip(*points, strict=True),
+                marker="o",
+                markersize=3,
+                label=f"SimpDM ({method})" if ours else method,
+                linewidth=2.2 if ours else 1.1,
             )
         panel.set(title=name, xlabel="missing rate", ylabel="RMSE" if panel is panels[0][0] else "")
         panel.spines[["top", "right"]].set_visible(False)

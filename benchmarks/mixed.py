@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,7 +21,9 @@ from simpdm_frames.presets import PRESETS, preset
 __all__ = ["encode", "render", "run"]
 
 ROWS = Rows(
-    "mixed", keys=("method", "dataset", "seed"), values=("accuracy", "macro_f1", "cells", "invalid", "seconds")
+    "mixed",
+    keys=("method", "dataset", "seed"),
+    values=("accuracy", "macro_f1", "cells", "invalid", "seconds"),
 )
 Codes = NDArray[np.int64]
 
@@ -91,16 +94,14 @@ def _one_hot(encoded: Encoded) -> tuple[NDArray[np.float64], list[int]]:
 
 
 def _argmax(table: NDArray[np.float64], starts: Sequence[int]) -> Codes:
-    return np.stack(
-        [table[:, a:b].argmax(1) for a, b in zip(starts[:-1], starts[1:], strict=True)], axis=1
-    )
+    return np.stack([table[:, a:b].argmax(1) for a, b in itertools.pairwise(starts)], axis=1)
 
 
 def simpdm_codes(name: str) -> Callable[[Encoded, int], Codes]:
     """Fill by a preset of ours."""
 
     def fill(encoded: Encoded, seed: int) -> Codes:
-        settings = preset(name, len(encoded), encoded.layout.n_columns)
+        settings = preset(name, len(encoded))
         return Engine.fit(encoded, settings, seed=seed).impute(encoded).codes()
 
     return fill
@@ -164,7 +165,9 @@ def render() -> str:
     for name in dict.fromkeys(row["dataset"] for row in rows):
         for measure in ("accuracy", "macro_f1"):
             means = {
-                m: float(np.mean([float(r[measure]) for r in rows if (r["dataset"], r["method"]) == (name, m)]))
+                m: float(
+                    np.mean([float(r[measure]) for r in rows if (r["dataset"], r["method"]) == (name, m)])
+                )
                 for m in methods
                 if any((r["dataset"], r["method"]) == (name, m) for r in rows)
             }

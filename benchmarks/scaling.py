@@ -43,7 +43,12 @@ def products(settings: Settings, columns: int) -> list[tuple[int, int]]:
     """List the products of one pass, as widths of input and output."""
     width, waves = settings.width, 2 * settings.frequencies * columns
     out = -(-columns // 16) * 16
-    return [(2 * columns + waves, width), (columns, width), *[(width, width)] * (settings.layers - 1), (width, out)]
+    return [
+        (2 * columns + waves, width),
+        (columns, width),
+        *[(width, width)] * (settings.layers - 1),
+        (width, out),
+    ]
 
 
 def bare_rate(settings: Settings, columns: int) -> float:
@@ -63,7 +68,7 @@ def bare_rate(settings: Settings, columns: int) -> float:
 def measure(name: str, rows: int, columns: int) -> dict[str, str]:
     """Fit for a few steps, impute everything, and compare with bare products."""
     table = make(rows, columns)
-    settings = preset(name, rows, columns).override(steps=STEPS, patience=1000)
+    settings = preset(name, rows).override(steps=STEPS, patience=1000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     times = []
     for steps in (STEPS // 3, STEPS):  # the difference leaves out what is done once
@@ -146,10 +151,18 @@ def _plot(rows: Sequence[dict[str, str]]) -> None:
     for panel, axis, other in ((panels[0], "rows", "columns"), (panels[1], "columns", "rows")):
         fixed = statistics.mode(row[other] for row in rows)
         points = sorted(
-            (int(r[axis]), float(r["impute_us_a_row"]) * int(r["rows"]) / 1e6) for r in rows if r[other] == fixed
+            (int(r[axis]), float(r["impute_us_a_row"]) * int(r["rows"]) / 1e6)
+            for r in rows
+            if r[other] == fixed
         )
         panel.plot(*zip(*points, strict=True), "o-")
-        panel.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds to impute", title=f"{int(fixed):,} {other}")
+        panel.set(
+            xscale="log",
+            yscale="log",
+            xlabel=axis,
+            ylabel="seconds to impute",
+            title=f"{int(fixed):,} {other}",
+        )
         panel.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(RESULTS / "scaling.svg", metadata={"Date": None})

@@ -46,7 +46,8 @@ def _where_time_goes(name: str, steps: int) -> str:
     events = sorted(seen.key_averages(), key=lambda event: -event.self_cpu_time_total)
     total = sum(event.self_cpu_time_total for event in events)
     lines = [
-        [f"`{event.key}`", f"{event.self_cpu_time_total / total:.1%}", event.count // steps] for event in events[:12]
+        [f"`{event.key}`", f"{event.self_cpu_time_total / total:.1%}", event.count // steps]
+        for event in events[:12]
     ]
     return f"`default` on {name}, {steps} steps\n\n" + markdown(["operation", "share", "calls a step"], lines)
 

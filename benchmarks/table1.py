@@ -77,7 +77,9 @@ def _against_paper(rows: Measured, method: str, label: str) -> str:
     if not lines:
         return ""
     below = sum(ratio < 1 for ratio in ratios)
-    lines.append([f"**below the paper: {below} of {len(ratios)}**", "", "", f"**{_geometric(ratios):.3f}**", ""])
+    lines.append(
+        [f"**below the paper: {below} of {len(ratios)}**", "", "", f"**{_geometric(ratios):.3f}**", ""]
+    )
     return f"**`{method}`, seeds {label}**\n\n" + markdown(
         ["", f"`{method}`", "paper's SimpDM", "ratio", "longest, s"], lines
     )
@@ -109,10 +111,14 @@ def _against_peers(rows: Measured) -> str:
     lowest = {m: sum(_rank(s, m, rivals) == 1 for s in table.values()) for m in rivals}
     lines.append(["average rank", *(f"{ranks[m]:.2f}" if m in ranks else "" for m in methods)])
     lines.append(["lowest on", *(str(lowest[m]) if m in lowest else "" for m in methods)])
-    seconds = {m: _geometric([float(r["seconds"]) + 1e-3 for k, r in rows.items() if k[0] == m]) for m in methods}
+    seconds = {
+        m: _geometric([float(r["seconds"]) + 1e-3 for k, r in rows.items() if k[0] == m]) for m in methods
+    }
     lines.append(["seconds, geometric mean", *(f"{seconds[m]:.1f}" for m in methods)])
     seeds = ", ".join(map(str, sorted(used)))
-    return f"**Side by side, seeds {seeds}**; ranks among `default` and the peers\n\n" + markdown(["", *methods], lines)
+    return f"**Side by side, seeds {seeds}**; ranks among `default` and the peers\n\n" + markdown(
+        ["", *methods], lines
+    )
 
 
 def _rank(scores: dict[str, float], method: str, rivals: Iterable[str]) -> int:

@@ -51,7 +51,7 @@ def test_seeds_hide_different_cells_and_repeat_themselves():
 
 
 def test_unknown_scenes_are_refused():
-    with pytest.raises(ValueError, match="'MCAR' at 0.2"):
+    with pytest.raises(ValueError, match=r"'MCAR' at 0\.2"):
         hidden_cells(TABLE, 1, 0.2)
 
 

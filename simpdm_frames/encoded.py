@@ -161,7 +161,9 @@ class Completed:
     def most_probable(self) -> Completed:
         """Make the most probable level of each categorical cell certain."""
         certain = [np.eye(head.shape[1], dtype=np.float32)[head.argmax(axis=1)] for head in self.heads()]
-        return Completed(self.layout, self.numbers, np.concatenate([self.probabilities[:, :0], *certain], axis=1))
+        return Completed(
+            self.layout, self.numbers, np.concatenate([self.probabilities[:, :0], *certain], axis=1)
+        )
 
     def codes(self) -> NDArray[np.int64]:
         """Take the most probable level of each categorical cell."""

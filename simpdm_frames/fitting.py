@@ -5,6 +5,7 @@ read → encode → train.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -47,7 +48,8 @@ def fit(frame: Any, **options: Any) -> Imputer:
     steps, batch_size, … : optional
         Settings by name that replace those of the preset: every field of ``Settings``.
     time_budget : float, optional
-        Seconds after which the training ends, if it has not ended before.
+        Seconds that the call may take; with ``fit_impute`` the filling is among them. Unless ``steps`` is
+        given too, the training goes on until then, or until it no longer gets better.
     progress : {"auto", True, False} or callable
         A bar on a terminal or in a notebook; or a function that is told about the progress and may end
         the training by returning True.
@@ -91,7 +93,7 @@ def fit(frame: Any, **options: Any) -> Imputer:
     """
     wish = FitOptions.parse(options)
     place = Place.here()
-    return Learnt.of(frames.gather(frame, wish.max_rows, wish.seed), wish).train(wish, place)
+    return Learnt.of(frames.gather(frame, wish.max_rows, wish.seed), wish).train(wish, place, n_fills=0)
 
 
 @named
@@ -114,16 +116,19 @@ class Learnt:
     columns: Sequence[Column]
     codec: TableCodec
     choices: Choices
+    began: float
+    """When the work on the frame began: a budget of time counts from here."""
 
     @classmethod
     def of(cls, frame: Any, wish: FitOptions) -> Learnt:
         """Read a frame, mark its holes, and learn scales and levels."""
+        began = time.perf_counter()
         columns = frames.read(frame)
         choices = wish.choices.resolve([column.name for column in columns])
         if isinstance(wish.choices.missing_values, Mapping):
             refuse_impossible(columns, choices)
         columns = mark_all(columns, choices)
-        return cls(columns, TableCodec.learn(columns, choices), choices)
+        return cls(columns, TableCodec.learn(columns, choices), choices, began)
 
     def sample(self, wish: FitOptions) -> list[Column]:
         """Take the columns that a model looks at, and of many rows at most as many as are wished for."""
@@ -137,8 +142,8 @@ class Learnt:
         rows |= {int(drawn[column.known[drawn].argmax()]) for column in columns}
         return [column.rows(sorted(rows)) for column in columns]
 
-    def train(self, wish: FitOptions, place: Place) -> Imputer:
-        """Train a model, if there is something to learn from."""
+    def train(self, wish: FitOptions, place: Place, *, n_fills: int) -> Imputer:
+        """Train a model, if there is something to learn from, and leave time to fill so many rows."""
         codec, n_rows = self.codec, len(self.columns[0]) if self.columns else 0
         if n_rows < 2 and self.columns:
             raise ValueError(f"a fit needs at least 2 rows, got {n_rows}")
@@ -153,12 +158,17 @@ class Learnt:
         device = _device(wish, place)
         from simpdm_frames.engine import Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
 
-        limits = [] if wish.time_budget is None else [TimeBudget(wish.time_budget)]
+        table = codec.encode(self.sample(wish))
+        settings = wish.settings(len(table))
+        limits = []
+        if wish.time_budget is not None:
+            # A step shows its rows in two channels and goes back over them: six times the work of a fill.
+            reserve = n_fills / (6 * min(settings.batch_size, len(table)))
+            limits.append(TimeBudget(wish.time_budget - (time.perf_counter() - self.began), reserve))
         with watching(wish.progress) as listeners:
-            table = codec.encode(self.sample(wish))
             engine = Engine.fit(
                 table,
-                wish.settings(len(table), table.layout.n_columns),
+                settings,
                 seed=wish.seed,
                 device=device,
                 callbacks=[*listeners, *limits],
@@ -170,7 +180,8 @@ def _fit_impute(frame: Any, wish: FitOptions, place: Place) -> Any:
     learnt = Learnt.of(frame, wish)
     columns, codec, choices = learnt.columns, learnt.codec, learnt.choices
     if any(column.missing.any() and not codec.why_left(column) for column in columns):
-        model = learnt.train(wish, place)
+        rows = np.logical_or.reduce([column.missing for column in columns])
+        model = learnt.train(wish, place, n_fills=int(np.count_nonzero(rows)))
         return model.fill(frame, columns, choices, model.added(choices, columns), Notices(place))
     notices = Notices(place)
     notices.refuse_holes(codec, columns, choices)

@@ -74,7 +74,9 @@ class Imputer:
 
         def fill(batch: Any) -> Any:
             cells = mark_all(columns if batch is empty else frames.read(batch), choices, passed)
-            return self.fill(batch, cells, choices, added, notices, batch_size=wish.batch_size, seed=wish.seed)
+            return self.fill(
+                batch, cells, choices, added, notices, batch_size=wish.batch_size, seed=wish.seed
+            )
 
         filled: FrameT = frames.by_batches(frame, fill, map(str, added.values()), wish.batch_size)
         return filled
@@ -119,7 +121,12 @@ class Imputer:
         return write(frame, columns, fillings, added)
 
     def _complete(
-        self, columns: Sequence[Column], wanted: Sequence[int], batch_size: int, estimate: str, seed: int | None
+        self,
+        columns: Sequence[Column],
+        wanted: Sequence[int],
+        batch_size: int,
+        estimate: str,
+        seed: int | None,
     ) -> dict[int, Filling]:
         """Estimate the holes of some columns, so many rows at a time: memory is bounded by the batch."""
         if not wanted:

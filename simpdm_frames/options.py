@@ -20,6 +20,7 @@ __all__ = ["CHUNK", "FitOptions", "ImputeOptions", "named"]
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 _MAX_ROWS = 500_000
+_ENDLESS = 100_000_000  # steps, as many as a setting may have
 CHUNK = 16_384
 """Rows that are completed at a time."""
 # What other libraries call the same.
@@ -90,9 +91,12 @@ class FitOptions:
             **run,
         )
 
-    def settings(self, n_rows: int, n_columns: int) -> Settings:
-        """Settle the preset for a table of some size, and put over it what the caller gave."""
-        return find_preset(self.preset, n_rows, n_columns).override(**self.given)
+    def settings(self, n_rows: int) -> Settings:
+        """Settle the preset for a table of so many rows, and put over it what the caller gave."""
+        settled = find_preset(self.preset, n_rows)
+        if self.time_budget is not None and settled.decay == "none":
+            settled = settled.override(steps=_ENDLESS)  # the clock tells when to stop
+        return settled.override(**self.given)
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from simpdm_frames.settings import Settings
 
 __all__ = ["PAPER_DATASETS", "PRESETS", "preset"]
 
-Rule = Callable[[int, int], Settings]
-"""Gives the settings for a table of so many rows and columns."""
+Rule = Callable[[int], Settings]
+"""Gives the settings for a table of so many rows."""
 
 _RECIPE = Settings(
     batch_size=128,
@@ -58,15 +58,17 @@ def _recipe(n_rows: int) -> Settings:
     )
 
 
-def _fast(n_rows: int, n_columns: int) -> Settings:
-    return replace(_recipe(n_rows), members=4, steps=1000, batch_size=128, average=0.998, look_every=50, patience=6)
+def _fast(n_rows: int) -> Settings:
+    return replace(
+        _recipe(n_rows), members=4, steps=1000, batch_size=128, average=0.998, look_every=50, patience=6
+    )
 
 
-def _default(n_rows: int, n_columns: int) -> Settings:
+def _default(n_rows: int) -> Settings:
     return replace(_recipe(n_rows), members=8, steps=2600 if n_rows > _MANY else 2400)
 
 
-def _best(n_rows: int, n_columns: int) -> Settings:
+def _best(n_rows: int) -> Settings:
     return replace(_recipe(n_rows), members=16, scouts=4, steps=4000, patience=12)
 
 
@@ -83,7 +85,7 @@ _PAPER = Settings(
 )
 
 PRESETS: MappingProxyType[str, Rule] = MappingProxyType(
-    {"default": _default, "fast": _fast, "best": _best, "paper": lambda _rows, _columns: _PAPER}
+    {"default": _default, "fast": _fast, "best": _best, "paper": lambda _rows: _PAPER}
 )
 """Rules by name; ``preset`` applies them."""
 
@@ -98,29 +100,29 @@ PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
 """The settings that the authors of the paper published, by dataset."""
 
 
-def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str | None = None) -> Settings:
+def preset(name: str, n_rows: int = 1000, *, dataset: str | None = None) -> Settings:
     """Look up the settings of a preset for a table of some size.
 
     Parameters
     ----------
     name
         One of ``PRESETS``.
-    n_rows, n_columns
-        Size of the table that a model is to be fit to.
+    n_rows
+        Rows of the table that a model is to be fit to.
     dataset
         With ``"paper"``: one of ``PAPER_DATASETS``, for the settings published for that dataset.
 
     Examples
     --------
-    >>> preset("default", n_rows=150).highest_frequency < preset("default", n_rows=20_000).highest_frequency
-    True
+    >>> preset("default", n_rows=150).smooth_frequency, preset("default", n_rows=20_000).smooth_frequency
+    (0.5, 4.0)
     >>> preset("paper", dataset="yacht").alignment_weight
     10.0
     """
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {name!r}")
     if dataset is None:
-        return PRESETS[name](n_rows, n_columns)
+        return PRESETS[name](n_rows)
     if name != "paper":
         raise ValueError(f"only the preset 'paper' has settings by dataset, got preset {name!r}")
     if dataset not in PAPER_DATASETS:

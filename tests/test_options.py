@@ -12,6 +12,7 @@ from libraries import LIBRARIES, QUICK, fitted, table
 
 import simpdm_frames
 from simpdm_frames.codecs import Role
+from simpdm_frames.options import FitOptions
 
 DATA = table()
 FRAME = pd.DataFrame(DATA)
@@ -259,6 +260,14 @@ def test_steps_time_and_progress_are_heeded():
     assert len(model.loss_curve_) == 30
 
 
+def test_with_a_budget_the_clock_ends_the_training_unless_steps_are_given():
+    def steps(**options):
+        return FitOptions.parse({"time_budget": 5, **options}).settings(100).steps
+
+    assert steps() > 10**6 > steps(steps=70) == 70
+    assert steps(preset="paper") == 30_000  # its learning rate falls with the steps
+
+
 def test_progress_is_shown_to_those_who_watch(capsys, monkeypatch):
     FRAME.simpdm.fit(**QUICK)
     assert capsys.readouterr().err == ""
@@ -292,3 +301,26 @@ def test_what_was_chosen_at_the_fit_holds_when_imputing():
     assert -999 in frame.simpdm.impute(model, missing_values=())["x"].tolist()
     with pytest.raises(ValueError, match="infinite values in 'x'"):
         frame.simpdm.impute(model, inf="raise")
+
+
+def test_an_estimate_is_a_mean_a_mode_or_a_draw():
+    random = np.random.default_rng(0)
+    x = random.normal(size=400)
+    # Mostly 0, sometimes 10: the mean of what is unknown is near neither.
+    k = np.where(random.random(400) < 0.3, 10, np.where(random.random(400) < 0.5, 0, 5))
+    frame = pd.DataFrame({"x": x, "y": x + random.normal(size=400), "k": pd.array(k, dtype="Int64")})
+    frame.loc[::3, "y"] = np.nan
+    frame.loc[1::3, "k"] = pd.NA
+    model = frame.simpdm.fit(random_state=0, preset="fast", steps=150)
+    done = {name: frame.simpdm.impute(model, estimate=name) for name in ("mean", "mode", "draw")}
+    assert done["draw"]["y"].std() > 1.05 * done["mean"]["y"].std()
+    lost = frame["k"].isna()
+    assert set(done["draw"].loc[lost, "k"]) == {0, 5, 10}
+    assert (done["mean"].loc[lost, "k"] == 5).mean() > (done["mode"].loc[lost, "k"] == 5).mean()
+    pd.testing.assert_frame_equal(frame.simpdm.impute(model), done["mean"])
+    again = frame.simpdm.impute(model, estimate="draw", random_state=5)
+    assert not again.equals(done["draw"])
+    drawn = frame.simpdm.fit_impute(random_state=0, preset="fast", steps=150, estimate="draw")
+    pd.testing.assert_frame_equal(drawn, done["draw"])
+    with pytest.raises(ValueError, match=r"estimate must be .*'median'"):
+        frame.simpdm.impute(model, estimate="median")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from simpdm_frames.engine.dice import uniform
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.table import Padding, Table
 
@@ -44,10 +45,9 @@ class Holdout:
         # A column with few observed cells keeps them: a scout that knows nothing of it could tell nothing.
         weight = torch.where(table.missing.any(0), 1.0, whole_share) * (seen & (seen.sum(0) >= _ENOUGH))
         pairs = -(-n_scouts // 2)
-        real = {"generator": generator, "device": device, "dtype": torch.float32}
         # One cell of a row at most: more would leave less to be seen than there is when holes are filled.
-        place = (torch.rand(pairs, *seen.shape, **real) * weight).argmax(-1)
-        of_row = torch.rand(pairs, len(self.rows), **real) < share * seen.sum(1)
+        place = (uniform(generator, pairs, *seen.shape) * weight).argmax(-1)
+        of_row = uniform(generator, pairs, len(self.rows)) < share * seen.sum(1)
         held = torch.nn.functional.one_hot(place, seen.shape[1]).bool() & of_row.unsqueeze(-1) & (weight > 0)
         self.held = held.repeat_interleave(2, dim=0)[:n_scouts]
         # Position of each row among those with held cells; all others share one that holds none.

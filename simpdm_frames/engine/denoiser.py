@@ -88,7 +88,7 @@ class Denoiser(nn.Module):
         """Predict the table with each member."""
         channels, n, members = noisy.shape[0], noisy.shape[2], self.members
         hidden = condition.to(visible.dtype)
-        parts, weights = [visible, hidden], [self.table, self.mask]
+        parts, weights = [visible, hidden], list[Tensor]([self.table, self.mask])
         if len(self.frequencies):
             parts.append(self._describe(visible[..., : self.n_numbers], hidden[..., : self.n_numbers]))
             # A smooth member has no weights for fast waves.

@@ -67,9 +67,7 @@ class Engine:
         self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
         self.shares = shares.to(device)
         self.residuals = None if residuals is None else residuals.to(device)
-        self._sampler = Sampler(
-            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals
-        )
+        self._sampler = Sampler(self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals)
 
     @classmethod
     def fit(
@@ -169,7 +167,9 @@ class Engine:
         fill = self._sampler.draw if draw else self._sampler.complete
         filled, probabilities = fill(table, keys.to(self.device), seed)
         observed = numbers.to(self.device)  # to scale there and back would lose a bit
-        return torch.where(table.missing[:, : len(self.scale.centre)], self.scale.undo(filled), observed), probabilities
+        return torch.where(
+            table.missing[:, : len(self.scale.centre)], self.scale.undo(filled), observed
+        ), probabilities
 
 
 class _Trial:
@@ -213,7 +213,9 @@ class _Trial:
             if self._n_scouts
             else None
         )
-        self._average = Average(self._network, settings.average) if settings.average or settings.scouts else None
+        self._average = (
+            Average(self._network, settings.average) if settings.average or settings.scouts else None
+        )
         self.judge = None
         if self._holdout is not None and self._average is not None:
             self.judge = Judge(
@@ -257,7 +259,10 @@ class _Trial:
         truth = self._table.numbers[self._holdout.rows].expand_as(estimates).cpu()
         held = self._holdout.held.cpu()
         return Residuals.learn(
-            [(estimates[..., j][held[..., j]], truth[..., j][held[..., j]]) for j in range(self._layout.n_numbers)]
+            [
+                (estimates[..., j][held[..., j]], truth[..., j][held[..., j]])
+                for j in range(self._layout.n_numbers)
+            ]
         )
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:

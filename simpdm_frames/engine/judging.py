@@ -31,7 +31,8 @@ class Average:
     def __init__(self, network: Denoiser, decay: float) -> None:
         self.network = copy.deepcopy(network).eval().requires_grad_(requires_grad=False)
         self._decay = decay
-        self._mine, self._theirs = list(self.network.parameters()), list(network.parameters())
+        self._mine: list[Tensor] = list(self.network.parameters())
+        self._theirs: list[Tensor] = list(network.parameters())
         self._step = 0
 
     @torch.no_grad()
@@ -40,7 +41,7 @@ class Average:
         self._step += 1
         decay = min(self._decay, self._step / (self._step + _HASTE))
         theirs = [weight.detach() for weight in self._theirs]
-        torch._foreach_lerp_(self._mine, theirs, 1 - decay)  # noqa: SLF001  # torch's optimisers use it too
+        torch._foreach_lerp_(self._mine, theirs, 1 - decay)
 
 
 class Judge:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from simpdm_frames.engine.dice import uniform
 from simpdm_frames.settings import Settings
 
 __all__ = ["Masks", "perturbation_strength"]
@@ -38,10 +39,9 @@ class Masks:
             Draw the rate of each row anew, evenly between 0 and twice the rate: a network then meets rows
             that lack a single cell and rows that lack most.
         """
-        like = {"generator": generator, "device": missing.device, "dtype": torch.float32}
-        chance = torch.rand(missing.shape, **like)
+        chance = uniform(generator, *missing.shape)
         if varied:
-            rate = rate * torch.rand(*missing.shape[:-1], 1, **like).mul_(2)
+            rate = rate * uniform(generator, *missing.shape[:-1], 1).mul_(2)
         return cls(missing, (chance < rate) & ~missing)
 
     @property

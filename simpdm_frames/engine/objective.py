@@ -10,6 +10,7 @@ from torch import Tensor
 
 from simpdm_frames.encoded import Layout
 from simpdm_frames.engine.alignment import alignment_loss
+from simpdm_frames.engine.dice import normal, uniform
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.masks import Masks, perturbation_strength
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
@@ -91,34 +92,34 @@ class Objective:
         Channels differ in what stands in hidden cells. What is added to visible cells is the same in both.
         """
         n_numbers, shape = table.numbers.shape[-1], table.missing.shape[:-1]
-        like = {"generator": generator, "device": table.missing.device}
-        real = {**like, "dtype": torch.float32}
-        t = torch.randint(1, self.gaussian.schedule.n_steps + 1, (2, *shape), **like)
+        last = self.gaussian.schedule.n_steps
+        t = torch.randint(1, last + 1, (2, *shape), generator=generator, device=generator.device)
         unknown, unknown_category = masks.condition.tensor_split([n_numbers], dim=-1)
         visible = table.numbers
-        noisy = self.gaussian.q_sample(visible, t, torch.randn(2, *shape, n_numbers, **real))
+        noisy = self.gaussian.q_sample(visible, t, normal(generator, 2, *shape, n_numbers))
         log_keep = self.multinomial.log_alpha_bar[t].unsqueeze(-1) * unknown_category
         strength = perturbation_strength(masks, self.settings)
         strength_category: Tensor | None = None
         if strength is not None:
             strength_number, strength_category = strength.tensor_split([n_numbers], dim=-1)
-            visible = visible + torch.randn(*shape, n_numbers, **real) * strength_number
-            noisy = noisy + torch.randn(2, *shape, n_numbers, **real) * strength_number
+            visible = visible + normal(generator, *shape, n_numbers) * strength_number
+            noisy = noisy + normal(generator, 2, *shape, n_numbers) * strength_number
             # Random state transformation: jumps at rate p, so a category is kept with exp(-p).
             log_keep = log_keep - strength_category
         visible, noisy = visible.masked_fill(unknown, 0.0), noisy.masked_fill(~unknown, 0.0)
         if not self.heads.n_levels:
             return View(visible, noisy, t, masks)
         hidden = self.heads.spread(unknown_category)
-        levels = table.levels if strength_category is None else self._jump(table, -strength_category, generator)
+        levels = (
+            table.levels if strength_category is None else self._jump(table, -strength_category, generator)
+        )
         visible = torch.cat([visible, levels * (1 - hidden)], dim=-1)
         noisy = torch.cat([noisy, self._jump(table, log_keep, generator) * hidden], dim=-1)
         return View(visible, noisy, t, masks)
 
     def _jump(self, table: Table, log_keep: Tensor, generator: torch.Generator) -> Tensor:
         """Keep each category with a probability, else draw it from its levels."""
-        shape = (*log_keep.shape[:-1], self.heads.n_levels)
-        chance = torch.rand(shape, generator=generator, device=log_keep.device, dtype=torch.float32)
+        chance = uniform(generator, *log_keep.shape[:-1], self.heads.n_levels)
         chance.clamp_(min=torch.finfo(chance.dtype).tiny)  # 0 has no logarithm
         return self.multinomial.sample(self.multinomial.transition(table.log_levels, log_keep), chance)
 

@@ -177,7 +177,9 @@ def _padded(table: Table, keys: Tensor) -> tuple[Table, Tensor]:
     """Add empty rows up to the height of a pass."""
     lacking = PASS_HEIGHT - len(table)
     parts = (table.numbers, table.levels, table.missing)
-    return Table(*(functional.pad(part, (0, 0, 0, lacking)) for part in parts)), functional.pad(keys, (0, lacking))
+    return Table(*(functional.pad(part, (0, 0, 0, lacking)) for part in parts)), functional.pad(
+        keys, (0, lacking)
+    )
 
 
 def _turns(missing: Tensor, order: Tensor) -> Tensor:

@@ -68,13 +68,23 @@ class EarlyStop:
 
 @dataclass(frozen=True)
 class TimeBudget:
-    """Stop after a number of seconds."""
+    """Stop after a number of seconds.
+
+    Parameters
+    ----------
+    seconds
+        Of the training and of what comes after it.
+    reserve
+        How many steps take as long as what comes after it.
+    """
 
     seconds: float
+    reserve: float = 0.0
 
     def __call__(self, progress: Progress) -> bool:
-        """Say whether time has run out."""
-        return progress.seconds >= self.seconds
+        """Say whether time has run out, or would during the steps until the next look."""
+        a_step = progress.seconds / progress.step
+        return progress.seconds + a_step * (self.reserve + _LOOK_EVERY / 2) >= self.seconds
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,9 @@ def train(
     for rate in (learning_rate, learning_rate * _RESTART_FACTOR):
         run = start()
         optimiser = torch.optim.AdamW(run.parameters, lr=rate, weight_decay=weight_decay, fused=True)
-        losses = _take_steps(run, optimiser, steps=steps, decay=decay, warmup=warmup, callbacks=callbacks, began=began)
+        losses = _take_steps(
+            run, optimiser, steps=steps, decay=decay, warmup=warmup, callbacks=callbacks, began=began
+        )
         if losses is not None:
             return losses
     raise NonFiniteLossError(

@@ -92,7 +92,9 @@ def test_shuffled_rows_keep_their_held_out_cells():
         batch = batches.next()
         for scout in range(2):
             for numbers, missing in zip(batch.numbers[scout], batch.missing[scout], strict=True):
-                place = by_row.get(tuple(numbers.tolist()))  # rows whose numbers are all shown are told by them
+                place = by_row.get(
+                    tuple(numbers.tolist())
+                )  # rows whose numbers are all shown are told by them
                 if place is not None:
                     told += 1
                     assert torch.equal(missing, table.missing[place] | lost[scout, place])

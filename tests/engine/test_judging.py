@@ -5,9 +5,9 @@ import torch
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
+from simpdm_frames.engine.batches import Holdout
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.judging import Average, Judge
-from simpdm_frames.engine.batches import Holdout
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.table import Padding, Table
 from simpdm_frames.engine.training import Progress
@@ -62,7 +62,9 @@ def judge_of(errors, kinds=1, **options):
         error = torch.tensor(next(answers)).sqrt().view(-1, 1, 1).expand(-1, len(shown), 2)
         return torch.cat([error.expand(2, -1, -1), error[:1]]), torch.empty(3, len(shown), 0)
 
-    return Judge(average, predict, table, holdout, kinds=kinds, **options), float(average.network.head_bias[0, 0, 0])
+    return Judge(average, predict, table, holdout, kinds=kinds, **options), float(
+        average.network.head_bias[0, 0, 0]
+    )
 
 
 def test_the_best_state_is_kept_and_patience_ends_the_training():
@@ -120,8 +122,18 @@ def test_scouts_end_a_training_that_learns_by_heart():
     noise = random.normal(size=(60, 4)).astype(np.float32)  # nothing to be learnt but the means
     table = Encoded(Layout(4), noise, np.empty((60, 0), dtype=np.int64), random.random((60, 4)) < 0.2)
     settings = Settings(
-        steps=600, width=64, members=4, scouts=2, average=0.9, look_every=20, patience=5,
-        learning_rate=5e-3, scale="deviation", sampling_steps=1, start="mean", decay="none",
+        steps=600,
+        width=64,
+        members=4,
+        scouts=2,
+        average=0.9,
+        look_every=20,
+        patience=5,
+        learning_rate=5e-3,
+        scale="deviation",
+        sampling_steps=1,
+        start="mean",
+        decay="none",
     )
     engine = Engine.fit(table, settings)
     assert len(engine.loss_curve) < 600

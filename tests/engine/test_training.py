@@ -116,3 +116,29 @@ def test_time_budget_ends_a_long_run():
 
     losses = train(start, steps=10**6, learning_rate=0.1, callbacks=[TimeBudget(0.05)])
     assert 10 <= len(losses) < 1000
+
+
+def test_a_budget_keeps_a_reserve_for_what_comes_after():
+    second_a_step = Progress(50, 1000, 0.0, 50.0)
+    assert not TimeBudget(100.0)(second_a_step)
+    assert not TimeBudget(100.0, reserve=40)(second_a_step)
+    assert TimeBudget(100.0, reserve=60)(second_a_step)
+
+
+def test_the_learning_rate_warms_up():
+    parameter = torch.nn.Parameter(torch.zeros(()))
+    train(lambda: Run(lambda: -parameter, [parameter]), steps=8, learning_rate=0.1, decay=False, warmup=3)
+    assert float(parameter.detach()) == pytest.approx(0.1 * (0.25 + 0.5 + 0.75 + 5), rel=1e-4)
+
+
+def test_what_comes_after_a_step_is_done_after_each():
+    steps = []
+    valley = Valley()
+
+    def start():
+        run = valley()
+        return Run(run.loss, run.parameters, after=lambda: steps.append(float(valley.parameter.detach())))
+
+    train(start, steps=3, learning_rate=0.1, decay=False)
+    assert steps == sorted(set(steps))
+    assert len(steps) == 3
