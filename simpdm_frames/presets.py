@@ -30,6 +30,7 @@ _RECIPE = Settings(
     patience=8,
     layers=3,
     width=128,
+    shortcut=True,
     frequencies=24,
     lowest_frequency=0.05,
     highest_frequency=32.0,
@@ -47,7 +48,7 @@ def _recipe(n_rows: int) -> Settings:
 
     Few rows cannot tell a fast wave from chance, so what smooth members see grows with the rows.
     """
-    smooth = min(max(n_rows / 2000, 0.5), 4.0)
+    smooth = min(max(n_rows / 2000, _RECIPE.lowest_frequency), 4.0)
     many = n_rows > _MANY
     return replace(
         _RECIPE,
@@ -115,7 +116,7 @@ def preset(name: str, n_rows: int = 1000, *, dataset: str | None = None) -> Sett
     Examples
     --------
     >>> preset("default", n_rows=150).smooth_frequency, preset("default", n_rows=20_000).smooth_frequency
-    (0.5, 4.0)
+    (0.075, 4.0)
     >>> preset("paper", dataset="yacht").alignment_weight
     10.0
     """

@@ -47,7 +47,8 @@ OUT_OF_RANGE = {
 
 
 def test_every_setting_has_a_bound_that_is_tested():
-    assert set(OUT_OF_RANGE) == {field.name for field in dataclasses.fields(Settings)}
+    flags = {"shortcut"}
+    assert set(OUT_OF_RANGE) | flags == {field.name for field in dataclasses.fields(Settings)}
 
 
 @pytest.mark.parametrize(("name", "value"), [(n, v) for n, values in OUT_OF_RANGE.items() for v in values])
@@ -56,7 +57,9 @@ def test_values_out_of_range_are_refused_by_name_and_value(name, value):
         Settings(**{name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), [("steps", 1.5), ("layers", True), ("mask_rate", "0.3")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("steps", 1.5), ("layers", True), ("mask_rate", "0.3"), ("shortcut", 1)]
+)
 def test_values_of_another_type_are_refused(name, value):
     with pytest.raises(TypeError, match=f"^{name} must be"):
         Settings(**{name: value})

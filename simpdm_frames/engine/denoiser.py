@@ -71,6 +71,9 @@ class Denoiser(nn.Module):
         self.hidden = nn.ParameterList(weight(width, width) for _ in range(depth))
         self.hidden_bias = nn.ParameterList(bias(width, width) for _ in range(depth))
         self.head, self.head_bias = weight(width, even(d_table)), bias(width, even(d_table))
+        # Nothing at first: what is not linear shall not have to undo it.
+        direct = torch.zeros(members, d_table * settings.shortcut, even(d_table), dtype=torch.float32)
+        self.shortcut = nn.Parameter(direct)
         self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
         self.register_buffer("frequencies", _frequencies(settings), persistent=False)
         self.register_buffer("rough", _rough(settings), persistent=False)
@@ -102,8 +105,10 @@ class Denoiser(nn.Module):
         x = x.relu_()
         for weight, bias in zip(self.hidden, self.hidden_bias, strict=True):
             x = torch.baddbmm(bias, x, weight).relu_()
-        output = torch.baddbmm(self.head_bias, x, self.head)
-        return output[..., : noisy.shape[-1]].reshape(members, channels, n, -1).transpose(0, 1)
+        output = torch.baddbmm(self.head_bias, x, self.head).view(members, channels, n, -1)
+        if self.shortcut.shape[1]:
+            output = output + torch.bmm(visible.expand(members, -1, -1), self.shortcut).unsqueeze(1)
+        return output[..., : noisy.shape[-1]].transpose(0, 1)
 
     def _describe(self, numbers: Tensor, hidden: Tensor) -> Tensor:
         """Describe visible numbers by sines and cosines; hidden ones by zeros."""
