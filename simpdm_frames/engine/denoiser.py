@@ -81,6 +81,7 @@ class Denoiser(nn.Module):
     steps: Tensor
     frequencies: Tensor
     rough: Tensor
+    _joined: Tensor | None = None
 
     @property
     def members(self) -> int:
@@ -91,13 +92,14 @@ class Denoiser(nn.Module):
         """Predict the table with each member."""
         channels, n, members = noisy.shape[0], noisy.shape[2], self.members
         hidden = condition.to(visible.dtype)
-        parts, weights = [visible, hidden], list[Tensor]([self.table, self.mask])
+        parts = [visible, hidden]
         if len(self.frequencies):
             parts.append(self._describe(visible[..., : self.n_numbers], hidden[..., : self.n_numbers]))
-            # A smooth member has no weights for fast waves.
-            weights.append(self.waves * self.rough.repeat(1, 2 * self.n_numbers).unsqueeze(-1))
-        shown = torch.cat(parts, dim=-1).expand(members, -1, -1)
-        x = torch.baddbmm(self.first_bias, shown, torch.cat(weights, dim=1))
+        shown = torch.cat(parts, dim=-1)
+        if self._joined is None:
+            x = torch.baddbmm(self.first_bias, shown.expand(members, -1, -1), self._first())
+        else:
+            x = torch.mm(shown[0], self._joined).view(n, members, -1).transpose(0, 1) + self.first_bias
         # Members first, then channels: one batched product serves both channels.
         noisy = noisy.expand(-1, members, -1, -1).transpose(0, 1).flatten(1, 2)
         x = x.unsqueeze(1) + torch.bmm(noisy, self.table).view(members, channels, n, -1)
@@ -109,6 +111,23 @@ class Denoiser(nn.Module):
         if self.shortcut.shape[1]:
             output = output + torch.bmm(visible.expand(members, -1, -1), self.shortcut).unsqueeze(1)
         return output[..., : noisy.shape[-1]].transpose(0, 1)
+
+    def finish(self) -> Denoiser:
+        """Make ready for imputing, where all members see the same rows and no weight changes any more.
+
+        The first layers of all members are then one product, and its weights are put together once.
+        """
+        self.eval().requires_grad_(requires_grad=False)
+        self._joined = self._first().transpose(0, 1).flatten(1)
+        return self
+
+    def _first(self) -> Tensor:
+        """Put the weights of the first layer together."""
+        if not len(self.frequencies):
+            return torch.cat([self.table, self.mask], dim=1)
+        # A smooth member has no weights for fast waves.
+        waves = self.waves * self.rough.repeat(1, 2 * self.n_numbers).unsqueeze(-1)
+        return torch.cat([self.table, self.mask, waves], dim=1)
 
     def _describe(self, numbers: Tensor, hidden: Tensor) -> Tensor:
         """Describe visible numbers by sines and cosines; hidden ones by zeros."""

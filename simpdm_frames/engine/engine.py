@@ -63,7 +63,7 @@ class Engine:
         self.loss_curve = tuple(loss_curve)
         self.judged = tuple(judged)
         self.scale = scale.to(device)
-        self.denoiser = denoiser.to(device).eval().requires_grad_(requires_grad=False)
+        self.denoiser = denoiser.to(device).finish()
         self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
         self.shares = shares.to(device)
         self.residuals = None if residuals is None else residuals.to(device)
@@ -157,7 +157,12 @@ class Engine:
 
     def _complete(self, encoded: Encoded, seed: int, *, draw: bool) -> tuple[Tensor, Tensor]:
         numbers, codes, missing = (tensor(part) for part in (encoded.numbers, encoded.codes, encoded.missing))
-        keys = content_keys(numbers, codes, missing) if encoded.keys is None else tensor(encoded.keys)
+        if encoded.keys is not None:
+            keys = tensor(encoded.keys)
+        elif draw or self._sampler.by_chance:
+            keys = content_keys(numbers, codes, missing)
+        else:  # nobody asks for them
+            keys = torch.zeros(len(encoded), dtype=torch.int64)
         no_number, no_code = missing.tensor_split([self.layout.n_numbers], dim=1)
         table = Table(
             self.scale.apply(numbers.to(self.device)).masked_fill(no_number.to(self.device), 0.0),

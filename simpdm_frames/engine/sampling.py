@@ -22,7 +22,7 @@ from simpdm_frames.settings import Settings
 
 __all__ = ["PASS_HEIGHT", "Sampler", "expectation", "predict"]
 
-PASS_HEIGHT = 256
+PASS_HEIGHT = 512
 """Rows of each pass through the network; fewer are padded up to it."""
 _MOST_ROUNDS = 16  # of a draw: beyond it several cells of a row are drawn at once
 _ORDER, _DRAWN = -1, -2  # purposes of random numbers; those of the walk count its draws from 0
@@ -86,6 +86,11 @@ class Sampler:
         self._start = settings.start
         self._shares = shares.view(-1, 1, 1)
         self._residuals = residuals
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether an estimate depends on the noise."""
+        return self._start == "noise" or len(self._descent) > 1
 
     @torch.no_grad()
     def complete(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine, NonFiniteLossError
+from simpdm_frames.presets import preset
 from simpdm_frames.settings import Settings
 
 QUICK = Settings(steps=20, width=16, layers=2, batch_size=64)
@@ -33,6 +34,7 @@ def table(layout, n=40, seed=0, share=0.3):
 
 MIXED = table(Layout(3, (2, 5)))
 FITTED = Engine.fit(MIXED, QUICK, seed=3)
+RECIPE = Engine.fit(MIXED, preset("fast", 40).override(steps=15, width=24), seed=3)
 
 
 def assert_same(one, other):
@@ -58,18 +60,44 @@ def test_every_hole_gets_a_finite_number_or_a_distribution():
         np.testing.assert_allclose(probabilities.sum(1), 1, rtol=1e-5)
 
 
+@pytest.mark.parametrize("engine", [FITTED, RECIPE], ids=["plain", "recipe"])
 @pytest.mark.parametrize("batch_size", [1, 7, 1000])
-def test_batch_size_changes_nothing(batch_size):
-    assert_same(FITTED.impute(MIXED, batch_size=batch_size), FITTED.impute(MIXED))
+def test_batch_size_changes_nothing(engine, batch_size):
+    assert_same(engine.impute(MIXED, batch_size=batch_size), engine.impute(MIXED))
 
 
-@given(st.permutations(range(40)), st.integers(1, 40))
+@pytest.mark.parametrize("engine", [FITTED, RECIPE], ids=["plain", "recipe"])
+@given(order=st.permutations(range(40)), count=st.integers(1, 40))
 @settings(max_examples=10, deadline=None)
-def test_a_row_does_not_depend_on_the_rows_beside_it(order, count):
+def test_a_row_does_not_depend_on_the_rows_beside_it(engine, order, count):
     chosen = np.array(order[:count])
-    done, some = FITTED.impute(MIXED), FITTED.impute(MIXED.rows(chosen))
+    done, some = engine.impute(MIXED), engine.impute(MIXED.rows(chosen))
     np.testing.assert_array_equal(some.numbers, done.numbers[chosen])
     np.testing.assert_array_equal(some.probabilities, done.probabilities[chosen])
+
+
+def test_from_the_mean_of_noise_the_seed_of_imputing_does_not_matter():
+    assert_same(RECIPE.impute(MIXED, seed=1), RECIPE.impute(MIXED, seed=2))
+
+
+def test_a_shortcut_learns_a_column_that_is_a_multiple_of_another():
+    source = np.random.default_rng(0)
+    x = np.exp(source.normal(size=(300, 1))).astype(np.float32)  # a few values are far out
+    holes = Encoded(
+        Layout(2),
+        np.concatenate([x, 3 * x], axis=1),
+        np.empty((300, 0), dtype=np.int64),
+        np.zeros((300, 2), bool),
+    )
+    holes.missing[::3, 1] = True
+    errors = []
+    for shortcut in (False, True):
+        plain = Settings(
+            steps=500, width=32, scale="deviation", sampling_steps=1, start="mean", learning_rate=5e-3
+        )
+        done = Engine.fit(holes, plain.override(shortcut=shortcut)).impute(holes)
+        errors.append(np.abs(done.numbers - holes.numbers)[::3, 1].max())
+    assert errors[1] < errors[0]
 
 
 def test_more_rows_than_one_pass_hold_the_same_law():
