@@ -48,7 +48,7 @@ def render() -> str:
             ("best", "1 and 2"),
         )
     ]
-    return "\n".join([*filter(None, parts), _against_peers(rows)])
+    return "\n".join(filter(None, [*parts, _against_peers(rows)]))
 
 
 Measured = dict[tuple[str, str, int], dict[str, str]]
@@ -99,14 +99,14 @@ def _against_peers(rows: Measured) -> str:
                 method: float(np.mean([float(rows[method, name, seed]["rmse"]) for seed in common]))
                 for method in methods
             }
-    if not table:
+    # Ranks among default and the peers: fast and best are the same product at other prices.
+    rivals = [m for m in methods if m not in {"fast", "best"}]
+    if not table or len(rivals) < 2:
         return ""
     lines = []
     for name, scores in table.items():
         best = min(scores.values())
         lines.append([name, *(f"**{v:.4f}**" if v == best else f"{v:.4f}" for v in scores.values())])
-    # Ranks among default and the peers: fast and best are the same product at other prices.
-    rivals = [m for m in methods if m not in {"fast", "best"}]
     ranks = {m: float(np.mean([_rank(scores, m, rivals) for scores in table.values()])) for m in rivals}
     lowest = {m: sum(_rank(s, m, rivals) == 1 for s in table.values()) for m in rivals}
     lines.append(["average rank", *(f"{ranks[m]:.2f}" if m in ranks else "" for m in methods)])
