@@ -55,7 +55,11 @@ def _chained(table: NDArray[np.float64], model: Any, seed: int, rounds: int) -> 
 
 
 def miceforest(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """LightGBM in chained equations with mean matching, one dataset, five rounds."""
+    """LightGBM in chained equations with mean matching, one dataset, five rounds.
+
+    miceforest 6.0.5 calls a private function of LightGBM that 4.7 no longer has in that form; it needs an
+    older one, in an environment of its own.
+    """
     import miceforest as library  # noqa: PLC0415
     import pandas as pd  # noqa: PLC0415
 
