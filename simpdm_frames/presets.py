@@ -1,7 +1,7 @@
 """Settings by name: rules that look at the size of a table, never at what is in it.
 
 ``fast``, ``default`` and ``best`` are one recipe at three prices. The rules were learnt on masks that no
-reported figure uses; ``docs/how-it-works.md`` says what each part is worth. ``paper`` is the published
+reported figure uses; ``docs/how-it-works.md`` says what the parts are. ``paper`` is the published
 method, as it was published.
 """
 

@@ -15,7 +15,7 @@ from simpdm_frames.engine.training import Progress
 
 __all__ = ["Average", "Judge"]
 
-_HASTE = 10  # the average forgets its first states within so many steps
+_HASTE = 10  # the average reaches back over one part in so many of the steps, until ``decay`` is reached
 
 Predict = Callable[[Denoiser, Table], tuple[Tensor, Tensor]]
 """Gives numbers and log-probabilities of the levels of each member for a table."""
