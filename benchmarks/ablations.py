@@ -40,6 +40,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "no waves": {"frequencies": 0},
         "slow waves only": {"highest_frequency": 0.5, "smooth_frequency": None},
         "no smooth members": {"smooth_frequency": None},
+        "no linear chain": {"chain": 0},
+        "a chain of one round": {"chain": 1},
         "one member": {"members": 1, "scouts": 0},
         "no scouts": {"scouts": 0},
         "no average": {"average": 0.0},

@@ -46,6 +46,7 @@ def products(settings: Settings, columns: int) -> list[tuple[int, int]]:
     return [
         (2 * columns + waves, width),
         (columns, width),
+        *[(columns, out)] * settings.chain,
         *[(width, width)] * (settings.layers - 1),
         (width, out),
     ]

@@ -30,7 +30,7 @@ _RECIPE = Settings(
     patience=8,
     layers=3,
     width=128,
-    shortcut=True,
+    chain=4,
     frequencies=24,
     lowest_frequency=0.05,
     highest_frequency=32.0,
@@ -48,7 +48,7 @@ def _recipe(n_rows: int) -> Settings:
 
     Few rows cannot tell a fast wave from chance, so what smooth members see grows with the rows.
     """
-    smooth = min(max(n_rows / 2000, _RECIPE.lowest_frequency), 4.0)
+    smooth = min(max(n_rows / 2000, _RECIPE.lowest_frequency), 1.0)
     many = n_rows > _MANY
     return replace(
         _RECIPE,
@@ -61,12 +61,12 @@ def _recipe(n_rows: int) -> Settings:
 
 def _fast(n_rows: int) -> Settings:
     return replace(
-        _recipe(n_rows), members=4, steps=1000, batch_size=128, average=0.998, look_every=50, patience=6
+        _recipe(n_rows), members=4, steps=800, batch_size=128, average=0.998, look_every=50, patience=6
     )
 
 
 def _default(n_rows: int) -> Settings:
-    return replace(_recipe(n_rows), members=8, steps=2600 if n_rows > _MANY else 2400)
+    return replace(_recipe(n_rows), members=8, steps=2400)
 
 
 def _best(n_rows: int) -> Settings:
@@ -116,7 +116,7 @@ def preset(name: str, n_rows: int = 1000, *, dataset: str | None = None) -> Sett
     Examples
     --------
     >>> preset("default", n_rows=150).smooth_frequency, preset("default", n_rows=20_000).smooth_frequency
-    (0.075, 4.0)
+    (0.075, 1.0)
     >>> preset("paper", dataset="yacht").alignment_weight
     10.0
     """

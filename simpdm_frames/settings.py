@@ -42,8 +42,9 @@ class Settings:
         training ends after ``patience`` looks without a better one.
     layers, width
         Hidden layers of the denoiser and their width, which is rounded up to a multiple of 16.
-    shortcut
-        Visible cells also reach the output by one linear layer, for columns that are multiples of others.
+    chain
+        Rounds of a linear estimate of what is hidden, each from the visible cells and from the round before; the
+        network is shown it and adds to it. 0 for none.
     frequencies, lowest_frequency, highest_frequency
         Visible numbers enter also as so many sines and cosines, at frequencies in even ratios, in waves
         per unit of the engine's scale.
@@ -102,7 +103,7 @@ class Settings:
     patience: int = 10
     layers: int = 3
     width: int = 256
-    shortcut: bool = False
+    chain: int = 0
     frequencies: int = 0
     lowest_frequency: float = 0.05
     highest_frequency: float = 1.0
@@ -144,8 +145,7 @@ class Settings:
         _check_integer("patience", self.patience, 1, 100_000_000)
         _check_integer("layers", self.layers, 1, 64)
         _check_integer("width", self.width, 1, 65_536)
-        if not isinstance(self.shortcut, bool):
-            raise TypeError(f"shortcut must be True or False, got {self.shortcut!r}")
+        _check_integer("chain", self.chain, 0, 64)
         _check_integer("frequencies", self.frequencies, 0, 1024)
         _check_real("lowest_frequency", self.lowest_frequency, above=0, at_most=1e3)
         _check_real("highest_frequency", self.highest_frequency, at_least=self.lowest_frequency, at_most=1e3)

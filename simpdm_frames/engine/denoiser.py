@@ -14,16 +14,18 @@ from simpdm_frames.settings import Settings
 
 __all__ = ["Denoiser"]
 
+_WIDEST_CHAIN = 256  # numbers and levels; a chain of more of them would cost more than all the rest
 _WAVES = 32  # pairs of sine and cosine that describe a diffusion step
 
 
 class Denoiser(nn.Module):
     """Predict the values of a table from its hybrid input (Sec. 4.1 of the paper).
 
-    No U-net and no shortcuts. The embedding of the step and a learned projection of the mask are
+    No U-net. The embedding of the step and a learned projection of the mask are
     added to the first layer's representation. Categories enter as ones and zeros per level, which
     makes their first projection an embedding. With ``frequencies``, visible numbers enter also as sines
-    and cosines, from which a network learns what is not smooth.
+    and cosines, from which a network learns what is not smooth. With ``chain``, a linear estimate of what
+    is hidden is made first, refined in rounds; the network is shown it and learns what it lacks.
 
     The hybrid input of Eq. 9 comes in its two parts, which are zero where the other is not: ``visible``
     is the same for both channels, so its share of the first layer is computed once.
@@ -71,13 +73,20 @@ class Denoiser(nn.Module):
         self.hidden = nn.ParameterList(weight(width, width) for _ in range(depth))
         self.hidden_bias = nn.ParameterList(bias(width, width) for _ in range(depth))
         self.head, self.head_bias = weight(width, even(d_table)), bias(width, even(d_table))
+        self._rounds = settings.chain if d_table <= _WIDEST_CHAIN else 0
         # Nothing at first: what is not linear shall not have to undo it.
-        direct = torch.zeros(members, d_table * settings.shortcut, even(d_table), dtype=torch.float32)
-        self.shortcut = nn.Parameter(direct)
+        self.chain = nn.Parameter(
+            torch.zeros(members if self._rounds else 0, d_table, even(d_table), dtype=torch.float32)
+        )
+        column = _columns(layout)
+        self.register_buffer("column", column, persistent=False)
+        self.register_buffer("others", _others(column), persistent=False)
         self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
         self.register_buffer("frequencies", _frequencies(settings), persistent=False)
         self.register_buffer("rough", _rough(settings), persistent=False)
 
+    column: Tensor
+    others: Tensor
     steps: Tensor
     frequencies: Tensor
     rough: Tensor
@@ -100,6 +109,9 @@ class Denoiser(nn.Module):
             x = torch.baddbmm(self.first_bias, shown.expand(members, -1, -1), self._first())
         else:
             x = torch.mm(shown[0], self._joined).view(n, members, -1).transpose(0, 1) + self.first_bias
+        linear = self._linear(visible, hidden) if self._rounds else None
+        if linear is not None:
+            noisy = noisy + linear[..., : noisy.shape[-1]] * hidden[..., self.column]
         # Members first, then channels: one batched product serves both channels.
         noisy = noisy.expand(-1, members, -1, -1).transpose(0, 1).flatten(1, 2)
         x = x.unsqueeze(1) + torch.bmm(noisy, self.table).view(members, channels, n, -1)
@@ -108,8 +120,8 @@ class Denoiser(nn.Module):
         for weight, bias in zip(self.hidden, self.hidden_bias, strict=True):
             x = torch.baddbmm(bias, x, weight).relu_()
         output = torch.baddbmm(self.head_bias, x, self.head).view(members, channels, n, -1)
-        if self.shortcut.shape[1]:
-            output = output + torch.bmm(visible.expand(members, -1, -1), self.shortcut).unsqueeze(1)
+        if linear is not None:
+            output = output + linear.unsqueeze(1)
         return output[..., : noisy.shape[-1]].transpose(0, 1)
 
     def finish(self) -> Denoiser:
@@ -135,12 +147,37 @@ class Denoiser(nn.Module):
         cosines = angles.cos() * (1 - hidden).unsqueeze(-1)
         return torch.cat([angles.sin(), cosines], dim=-1).flatten(-2)  # the sine of 0 is 0 already
 
+    def _linear(self, visible: Tensor, hidden: Tensor) -> Tensor:
+        """Estimate each column from the others, what is hidden of them as estimated in the round before.
+
+        So chained equations do, and a Gaussian's conditional mean comes out whatever is hidden.
+        """
+        hidden, chain = hidden[..., self.column], self.chain * self.others
+        shown = visible.expand(self.members, -1, -1)
+        estimate = torch.bmm(shown, chain)
+        for _ in range(self._rounds - 1):
+            estimate = torch.bmm(shown + estimate[..., : shown.shape[-1]] * hidden, chain)
+        return estimate
+
     def _embed(self, t: Tensor) -> Tensor:
         """Embed the steps: there are few of them and many rows, so each is embedded once and looked up."""
         waves = functional.silu(self.step_in_bias + self.steps @ self.step_in)
         steps = torch.baddbmm(self.step_out_bias, waves, self.step_out)
         first = torch.arange(self.members, device=t.device).unsqueeze(1) * steps.shape[1]
         return functional.embedding(t + first, steps.flatten(0, 1))
+
+
+def _columns(layout: Layout) -> Tensor:
+    """Say which column each number and each level belongs to."""
+    sizes = torch.tensor([1] * layout.n_numbers + list(layout.cardinalities))
+    return torch.repeat_interleave(torch.arange(layout.n_columns), sizes)
+
+
+def _others(column: Tensor) -> Tensor:
+    """Say as ones and zeros what may tell about what: a column tells nothing about itself."""
+    width = len(column)
+    others = (column.unsqueeze(1) != column).float()
+    return functional.pad(others, (0, even(width) - width))
 
 
 def _frequencies(settings: Settings) -> Tensor:

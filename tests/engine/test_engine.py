@@ -80,7 +80,7 @@ def test_from_the_mean_of_noise_the_seed_of_imputing_does_not_matter():
     assert_same(RECIPE.impute(MIXED, seed=1), RECIPE.impute(MIXED, seed=2))
 
 
-def test_a_shortcut_learns_a_column_that_is_a_multiple_of_another():
+def test_a_chain_learns_a_column_that_is_a_multiple_of_another():
     source = np.random.default_rng(0)
     x = np.exp(source.normal(size=(300, 1))).astype(np.float32)  # a few values are far out
     holes = Encoded(
@@ -91,11 +91,11 @@ def test_a_shortcut_learns_a_column_that_is_a_multiple_of_another():
     )
     holes.missing[::3, 1] = True
     errors = []
-    for shortcut in (False, True):
+    for chain in (0, 4):
         plain = Settings(
             steps=500, width=32, scale="deviation", sampling_steps=1, start="mean", learning_rate=5e-3
         )
-        done = Engine.fit(holes, plain.override(shortcut=shortcut)).impute(holes)
+        done = Engine.fit(holes, plain.override(chain=chain)).impute(holes)
         errors.append(np.abs(done.numbers - holes.numbers)[::3, 1].max())
     assert errors[1] < errors[0]
 

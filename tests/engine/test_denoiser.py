@@ -1,0 +1,48 @@
+import torch
+
+from simpdm_frames.encoded import Layout
+from simpdm_frames.engine.denoiser import Denoiser
+from simpdm_frames.settings import Settings
+
+
+def network(layout, **options):
+    return Denoiser(layout, Settings(width=16, **options), torch.Generator().manual_seed(0))
+
+
+def ask(net, visible, hidden):
+    """Ask once, with nothing where something is hidden."""
+    shown = visible.unsqueeze(0)
+    step = torch.ones(1, 1, len(visible), dtype=torch.int64)
+    return net(shown, torch.zeros_like(shown).unsqueeze(0), step, hidden.unsqueeze(0))[0, 0]
+
+
+@torch.no_grad()
+def test_a_chain_can_be_the_conditional_mean_of_a_gaussian_whatever_is_hidden():
+    precision = torch.tensor([[2.0, 0.6, 0.3], [0.6, 1.5, -0.4], [0.3, -0.4, 1.0]])
+    net = network(Layout(3), chain=60)
+    net.chain[0, :, :3] = (-precision / precision.diagonal().unsqueeze(1)).T
+    net.head.zero_()
+    net.head_bias.zero_()
+    truth = torch.tensor([[1.0, -2.0, 0.5]])
+    for mask in ([True, False, False], [True, True, False], [False, True, True]):
+        hidden = torch.tensor([mask])
+        h, v = hidden[0], ~hidden[0]
+        expected = -torch.linalg.solve(precision[h][:, h], precision[h][:, v] @ truth[0, v])
+        told = ask(net, truth.masked_fill(hidden, 0.0), hidden)[0, h]
+        torch.testing.assert_close(told, expected, rtol=1e-4, atol=1e-5)
+
+
+@torch.no_grad()
+def test_in_a_chain_no_column_tells_about_itself():
+    net = network(Layout(1, (3, 2)), chain=1)
+    net.chain.fill_(1.0)
+    net.head.zero_()
+    net.head_bias.zero_()
+    shown = torch.tensor([[5.0, 0, 1, 0, 1, 0]])
+    told = ask(net, shown, torch.zeros(1, 3, dtype=torch.bool))
+    assert told.tolist() == [[2.0, 6, 6, 6, 6, 6]]
+
+
+def test_a_chain_is_left_out_of_a_very_wide_table():
+    assert network(Layout(200, (56,)), chain=4).chain.numel()
+    assert not network(Layout(200, (57,)), chain=4).chain.numel()
