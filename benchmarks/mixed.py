@@ -101,7 +101,7 @@ def simpdm_codes(name: str) -> Callable[[Encoded, int], Codes]:
     """Fill by a preset of ours."""
 
     def fill(encoded: Encoded, seed: int) -> Codes:
-        settings = preset(name, len(encoded))
+        settings = preset(name, len(encoded), encoded.layout.n_columns)
         return Engine.fit(encoded, settings, seed=seed).impute(encoded).codes()
 
     return fill

@@ -28,7 +28,7 @@ def paper_settings(dataset: str) -> Settings:
 
 def settings_for(name: str, dataset: Dataset) -> Settings:
     """Settle a preset as a fit would."""
-    return paper_settings(dataset.name) if name == "paper" else preset(name, len(dataset.values))
+    return paper_settings(dataset.name) if name == "paper" else preset(name, *dataset.values.shape)
 
 
 @dataclass(frozen=True)

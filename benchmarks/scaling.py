@@ -69,7 +69,7 @@ def bare_rate(settings: Settings, columns: int) -> float:
 def measure(name: str, rows: int, columns: int) -> dict[str, str]:
     """Fit for a few steps, impute everything, and compare with bare products."""
     table = make(rows, columns)
-    settings = preset(name, rows).override(steps=STEPS, patience=1000)
+    settings = preset(name, rows, columns).override(steps=STEPS, patience=1000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     times = []
     for steps in (STEPS // 3, STEPS):  # the difference leaves out what is done once

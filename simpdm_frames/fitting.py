@@ -159,7 +159,7 @@ class Learnt:
         from simpdm_frames.engine import Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
 
         table = codec.encode(self.sample(wish))
-        settings = wish.settings(len(table))
+        settings = wish.settings(len(table), table.layout.n_columns)
         limits = []
         if wish.time_budget is not None:
             # A step shows its rows in two channels and goes back over them: six times the work of a fill.

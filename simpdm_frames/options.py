@@ -91,9 +91,9 @@ class FitOptions:
             **run,
         )
 
-    def settings(self, n_rows: int) -> Settings:
-        """Settle the preset for a table of so many rows, and put over it what the caller gave."""
-        settled = find_preset(self.preset, n_rows)
+    def settings(self, n_rows: int, n_columns: int) -> Settings:
+        """Settle the preset for a table of some size, and put over it what the caller gave."""
+        settled = find_preset(self.preset, n_rows, n_columns)
         if self.time_budget is not None and settled.decay == "none":
             settled = settled.override(steps=_ENDLESS)  # the clock tells when to stop
         return settled.override(**self.given)

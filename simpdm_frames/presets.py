@@ -15,8 +15,8 @@ from simpdm_frames.settings import Settings
 
 __all__ = ["PAPER_DATASETS", "PRESETS", "preset"]
 
-Rule = Callable[[int], Settings]
-"""Gives the settings for a table of so many rows."""
+Rule = Callable[[int, int], Settings]
+"""Gives the settings for a table of so many rows and columns."""
 
 _RECIPE = Settings(
     batch_size=128,
@@ -27,7 +27,7 @@ _RECIPE = Settings(
     average=0.998,
     scouts=2,
     look_every=50,
-    patience=8,
+    patience=20,
     layers=3,
     width=128,
     chain=4,
@@ -56,21 +56,30 @@ def _recipe(n_rows: int) -> Settings:
         batch_size=256 if many else 128,
         average=0.999 if many else 0.998,
         look_every=100 if many else 50,
+        patience=10 if many else 20,
     )
 
 
-def _fast(n_rows: int) -> Settings:
-    return replace(
-        _recipe(n_rows), members=4, steps=800, batch_size=128, average=0.998, look_every=50, patience=6
-    )
+def _steps(n_columns: int, batch_size: int) -> int:
+    """Give as many steps as the time of ``default`` allows, by what a step costs on two cores."""
+    cost = 1 + batch_size / 128 * (2 + n_columns / 5.5)
+    return int(min(max(16_000 / cost, 1000), 4000))
 
 
-def _default(n_rows: int) -> Settings:
-    return replace(_recipe(n_rows), members=8, steps=2400)
+def _fast(n_rows: int, n_columns: int) -> Settings:
+    recipe = replace(_recipe(n_rows), batch_size=128, average=0.998, look_every=50)
+    return replace(recipe, members=4, steps=min(_steps(n_columns, 128) * 3 // 10, 1000), patience=6)
 
 
-def _best(n_rows: int) -> Settings:
-    return replace(_recipe(n_rows), members=16, scouts=4, steps=4000, patience=12)
+def _default(n_rows: int, n_columns: int) -> Settings:
+    recipe = _recipe(n_rows)
+    return replace(recipe, members=8, steps=_steps(n_columns, recipe.batch_size))
+
+
+def _best(n_rows: int, n_columns: int) -> Settings:
+    recipe = _recipe(n_rows)
+    steps = 2 * _steps(n_columns, recipe.batch_size)
+    return replace(recipe, members=16, scouts=4, steps=steps, patience=recipe.patience * 3 // 2)
 
 
 _PAPER = Settings(
@@ -86,7 +95,7 @@ _PAPER = Settings(
 )
 
 PRESETS: MappingProxyType[str, Rule] = MappingProxyType(
-    {"default": _default, "fast": _fast, "best": _best, "paper": lambda _rows: _PAPER}
+    {"default": _default, "fast": _fast, "best": _best, "paper": lambda _rows, _columns: _PAPER}
 )
 """Rules by name; ``preset`` applies them."""
 
@@ -101,15 +110,15 @@ PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
 """The settings that the authors of the paper published, by dataset."""
 
 
-def preset(name: str, n_rows: int = 1000, *, dataset: str | None = None) -> Settings:
+def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str | None = None) -> Settings:
     """Look up the settings of a preset for a table of some size.
 
     Parameters
     ----------
     name
         One of ``PRESETS``.
-    n_rows
-        Rows of the table that a model is to be fit to.
+    n_rows, n_columns
+        Size of the table that a model is to be fit to.
     dataset
         With ``"paper"``: one of ``PAPER_DATASETS``, for the settings published for that dataset.
 
@@ -123,7 +132,7 @@ def preset(name: str, n_rows: int = 1000, *, dataset: str | None = None) -> Sett
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {name!r}")
     if dataset is None:
-        return PRESETS[name](n_rows)
+        return PRESETS[name](n_rows, n_columns)
     if name != "paper":
         raise ValueError(f"only the preset 'paper' has settings by dataset, got preset {name!r}")
     if dataset not in PAPER_DATASETS:

@@ -178,10 +178,16 @@ def test_more_is_paid_for_a_better_preset():
 @pytest.mark.parametrize("name", ["fast", "default", "best"])
 @pytest.mark.parametrize("n_rows", [2, 150, 1000, 10**6])
 def test_the_rules_give_settings_for_tables_of_every_size(name, n_rows):
-    settings = preset(name, n_rows)
+    settings = preset(name, n_rows, n_rows)
     assert settings.augmentation == "state"
     assert settings.alignment == "mse"
     assert settings.scouts < settings.members
+
+
+def test_steps_are_fewer_where_each_costs_more():
+    narrow, wide, tall = preset("default", 1000, 5), preset("default", 1000, 30), preset("default", 9000, 5)
+    assert narrow.steps > wide.steps
+    assert narrow.steps > tall.steps
 
 
 def test_smooth_members_see_faster_waves_where_there_are_more_rows():
