@@ -41,10 +41,12 @@ def make(rows: int, columns: int, seed: int = 0) -> Encoded:
 
 def products(settings: Settings, columns: int) -> list[tuple[int, int]]:
     """List the products of one pass, as widths of input and output."""
-    width, waves = settings.width, 2 * settings.frequencies * columns
+    width, waves = settings.width, 2 * settings.frequencies
     out = -(-columns // 16) * 16
     return [
-        (2 * columns + waves, width),
+        (2 * columns, width),
+        *[(waves, settings.wave_width)] * columns,
+        (columns * settings.wave_width, width),
         (columns, width),
         *[(columns, out)] * settings.chain,
         *[(width, width)] * (settings.layers - 1),

@@ -48,6 +48,9 @@ class Settings:
     frequencies, lowest_frequency, highest_frequency
         Visible numbers enter also as so many sines and cosines, at frequencies in even ratios, in waves
         per unit of the engine's scale.
+    wave_width
+        Width of the layer that the waves of a number pass first, each column a layer of its own; rounded up to
+        a multiple of 16.
     smooth_frequency
         Every second member sees no frequency above this one; None for no such members. How much smooth
         and other members count is settled by their scouts' errors.
@@ -108,6 +111,7 @@ class Settings:
     lowest_frequency: float = 0.05
     highest_frequency: float = 1.0
     smooth_frequency: float | None = None
+    wave_width: int = 16
     scale: Scale = "none"
     diffusion_steps: int = 10
     schedule: Schedule = "cosine"
@@ -149,6 +153,7 @@ class Settings:
         _check_integer("frequencies", self.frequencies, 0, 1024)
         _check_real("lowest_frequency", self.lowest_frequency, above=0, at_most=1e3)
         _check_real("highest_frequency", self.highest_frequency, at_least=self.lowest_frequency, at_most=1e3)
+        _check_integer("wave_width", self.wave_width, 1, 4096)
         if self.smooth_frequency is not None:
             _check_real("smooth_frequency", self.smooth_frequency, above=0, at_most=1e3)
         _check_name("scale", self.scale, Scale)

@@ -44,6 +44,7 @@ OUT_OF_RANGE = {
     "sampling_steps": [0, 11],
     "draws": [0],
     "chain": [-1, 65],
+    "wave_width": [0],
 }
 
 

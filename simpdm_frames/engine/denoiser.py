@@ -24,7 +24,7 @@ class Denoiser(nn.Module):
     No U-net. The embedding of the step and a learned projection of the mask are
     added to the first layer's representation. Categories enter as ones and zeros per level, which
     makes their first projection an embedding. With ``frequencies``, visible numbers enter also as sines
-    and cosines, from which a network learns what is not smooth. With ``chain``, a linear estimate of what
+    and cosines, through a small layer of each column, from which a network learns what is not smooth. With ``chain``, a linear estimate of what
     is hidden is made first, refined in rounds; the network is shown it and learns what it lacks.
 
     The hybrid input of Eq. 9 comes in its two parts, which are zero where the other is not: ``visible``
@@ -51,8 +51,10 @@ class Denoiser(nn.Module):
         super().__init__()
         members, width = settings.members, even(settings.width)
         d_table = layout.n_numbers + layout.n_levels
-        d_waves = 2 * settings.frequencies * layout.n_numbers
-        self.n_numbers = layout.n_numbers
+        d_waves, d_numbers = 2 * settings.frequencies, layout.n_numbers
+        d_described = even(settings.wave_width) if settings.frequencies else 0
+        d_first = d_table + d_numbers * d_described
+        self.n_numbers = d_numbers
 
         def weight(d_in: int, d_out: int, fan_in: int | None = None) -> nn.Parameter:
             bound = 1 / math.sqrt(max(fan_in or d_in, 1))
@@ -63,10 +65,15 @@ class Denoiser(nn.Module):
             values = torch.rand(members, 1, d_out, generator=generator, dtype=torch.float32)
             return nn.Parameter((2 * values - 1) / math.sqrt(max(d_in, 1)))
 
-        self.table = weight(d_table, width, d_table + d_waves)
-        self.waves = weight(d_waves, width, d_table + d_waves)
+        self.table = weight(d_table, width, d_first)
         self.mask = weight(layout.n_columns, width)
-        self.first_bias = bias(d_table + d_waves, width)
+        self.first_bias = bias(d_first, width)
+        # One small layer for each column: batched products over members and columns.
+        waves = weight(d_numbers * d_waves, d_described, d_waves)
+        self.waves = nn.Parameter(waves.detach().view(members, d_numbers, d_waves, d_described))
+        waves_bias = bias(d_waves, d_numbers * d_described)
+        self.waves_bias = nn.Parameter(waves_bias.detach().view(members, d_numbers, 1, d_described))
+        self.described = weight(d_numbers * d_described, width, d_first)
         self.step_in, self.step_in_bias = weight(2 * _WAVES, width), bias(2 * _WAVES, width)
         self.step_out, self.step_out_bias = weight(width, width), bias(width, width)
         depth = settings.layers - 1
@@ -90,7 +97,7 @@ class Denoiser(nn.Module):
     steps: Tensor
     frequencies: Tensor
     rough: Tensor
-    _joined: Tensor | None = None
+    _joined: tuple[Tensor, Tensor] | None = None
 
     @property
     def members(self) -> int:
@@ -101,14 +108,11 @@ class Denoiser(nn.Module):
         """Predict the table with each member."""
         channels, n, members = noisy.shape[0], noisy.shape[2], self.members
         hidden = condition.to(visible.dtype)
-        parts = [visible, hidden]
+        shown = torch.cat([visible, hidden], dim=-1).expand(members, -1, -1)
+        x = torch.baddbmm(self.first_bias, shown, torch.cat([self.table, self.mask], dim=1))
         if len(self.frequencies):
-            parts.append(self._describe(visible[..., : self.n_numbers], hidden[..., : self.n_numbers]))
-        shown = torch.cat(parts, dim=-1)
-        if self._joined is None:
-            x = torch.baddbmm(self.first_bias, shown.expand(members, -1, -1), self._first())
-        else:
-            x = torch.mm(shown[0], self._joined).view(n, members, -1).transpose(0, 1) + self.first_bias
+            numbers, no_number = visible[..., : self.n_numbers], hidden[..., : self.n_numbers]
+            x = torch.baddbmm(x, self._describe(numbers, 1 - no_number), self.described)
         linear = self._linear(visible, hidden) if self._rounds else None
         if linear is not None:
             noisy = noisy + linear[..., : noisy.shape[-1]] * hidden[..., self.column]
@@ -125,27 +129,38 @@ class Denoiser(nn.Module):
         return output[..., : noisy.shape[-1]].transpose(0, 1)
 
     def finish(self) -> Denoiser:
-        """Make ready for imputing, where all members see the same rows and no weight changes any more.
-
-        The first layers of all members are then one product, and its weights are put together once.
-        """
+        """Make ready for imputing: no weight changes any more."""
         self.eval().requires_grad_(requires_grad=False)
-        self._joined = self._first().transpose(0, 1).flatten(1)
+        self._joined = self._join()
         return self
 
-    def _first(self) -> Tensor:
-        """Put the weights of the first layer together."""
-        if not len(self.frequencies):
-            return torch.cat([self.table, self.mask], dim=1)
-        # A smooth member has no weights for fast waves.
-        waves = self.waves * self.rough.repeat(1, 2 * self.n_numbers).unsqueeze(-1)
-        return torch.cat([self.table, self.mask, waves], dim=1)
+    def _describe(self, numbers: Tensor, seen: Tensor) -> Tensor:
+        """Describe visible numbers by waves, put through a small layer of each column; hidden ones by zeros.
 
-    def _describe(self, numbers: Tensor, hidden: Tensor) -> Tensor:
-        """Describe visible numbers by sines and cosines; hidden ones by zeros."""
-        angles = numbers.unsqueeze(-1) * self.frequencies
-        cosines = angles.cos() * (1 - hidden).unsqueeze(-1)
-        return torch.cat([angles.sin(), cosines], dim=-1).flatten(-2)  # the sine of 0 is 0 already
+        Shape
+        -----
+        ``numbers`` and ``seen`` (members or 1, n, n_numbers); result (members, n, n_numbers x wave_width).
+        """
+        angles = numbers.transpose(1, 2).unsqueeze(-1) * self.frequencies
+        waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
+        if len(waves) == self.members:
+            layers = (self.waves_bias.flatten(0, 1), waves.flatten(0, 1), self._seen_waves().flatten(0, 1))
+            described = torch.baddbmm(*layers).view(*waves.shape[:3], -1)
+        else:
+            weights, biases = self._joined or self._join()
+            described = torch.baddbmm(biases, waves[0], weights)
+            described = described.view(*waves.shape[1:3], self.members, -1).permute(2, 0, 1, 3)
+        described = described.relu() * seen.transpose(1, 2).unsqueeze(-1)
+        return described.transpose(1, 2).flatten(2)
+
+    def _join(self) -> tuple[Tensor, Tensor]:
+        """Put the layers of all members side by side, for rows that all of them see."""
+        weights, biases = self._seen_waves().permute(1, 2, 0, 3), self.waves_bias.permute(1, 2, 0, 3)
+        return weights.flatten(2), biases.flatten(2)
+
+    def _seen_waves(self) -> Tensor:
+        """Take away what a smooth member does not see: fast waves."""
+        return self.waves * self.rough.repeat(1, 2).view(self.members, 1, -1, 1)
 
     def _linear(self, visible: Tensor, hidden: Tensor) -> Tensor:
         """Estimate each column from the others, what is hidden of them as estimated in the round before.
