@@ -10,11 +10,11 @@
 from simpdm_frames.accessor import SimpDMAccessor
 from simpdm_frames.fitting import fit, fit_impute
 from simpdm_frames.frames import register as _register
-from simpdm_frames.imputer import Imputer, impute
+from simpdm_frames.imputer import Imputer, impute, load
 from simpdm_frames.report import missing, plan
 from simpdm_frames.settings import Settings
 
-__all__ = ["Imputer", "Settings", "SimpDMAccessor", "fit", "fit_impute", "impute", "missing", "plan"]
+__all__ = ["Imputer", "Settings", "SimpDMAccessor", "fit", "fit_impute", "impute", "load", "missing", "plan"]
 __version__ = "0.1.0"
 
 _register(SimpDMAccessor)

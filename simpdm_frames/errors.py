@@ -18,6 +18,7 @@ __all__ = [
     "HolesLeftError",
     "InfiniteValuesError",
     "MeaningDiffersError",
+    "ModelFileError",
     "NarrowColumnsWarning",
     "Place",
     "UnfilledColumnsError",
@@ -39,6 +40,10 @@ class ColumnsDifferError(ValueError):
 
 class MeaningDiffersError(TypeError):
     """A column means something else than it did when the model was fit."""
+
+
+class ModelFileError(ValueError):
+    """A file holds no model that can be used, or a model cannot be written to a file."""
 
 
 class InfiniteValuesError(ValueError):

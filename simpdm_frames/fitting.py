@@ -15,12 +15,12 @@ import numpy as np
 from simpdm_frames import frames
 from simpdm_frames.codecs import Choices, TableCodec, mark_all, refuse_impossible
 from simpdm_frames.column import Column
-from simpdm_frames.errors import FewRowsWarning, GpuUnavailableError, GpuUnavailableWarning, Place
+from simpdm_frames.device import settle_device
+from simpdm_frames.errors import FewRowsWarning, Place
 from simpdm_frames.imputer import Imputer, indicator_names, write
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import FitOptions, named
 from simpdm_frames.progress import watching
-from simpdm_frames.settings import choose_device
 
 __all__ = ["Learnt", "fit", "fit_impute"]
 
@@ -155,7 +155,7 @@ class Learnt:
             )
         if n_rows < _FEW_ROWS:
             place.warn(f"a model of {n_rows} rows has little to learn from: expect guesses", FewRowsWarning)
-        device = _device(wish, place)
+        device = settle_device(wish.gpu, wish.device, place)
         from simpdm_frames.engine import Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
 
         table = codec.encode(self.sample(wish))
@@ -200,12 +200,3 @@ def _promised(frame: Any, wish: FitOptions) -> list[str]:
             "name the columns, as in add_indicator=['age']"
         )
     return [str(name) for name in indicator_names(indicated or (), names).values()]
-
-
-def _device(wish: FitOptions, place: Place) -> str:
-    device, complaint = choose_device(wish.gpu, wish.device)
-    if complaint and wish.gpu is not True:
-        raise GpuUnavailableError(complaint)
-    if complaint:
-        place.warn(f"{complaint}; the model runs on the CPU", GpuUnavailableWarning)
-    return device

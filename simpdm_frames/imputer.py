@@ -5,6 +5,7 @@ read → encode → complete → decode → fill.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from types import MappingProxyType
@@ -15,6 +16,7 @@ import numpy as np
 from simpdm_frames import frames
 from simpdm_frames.codecs import Choices, TableCodec, Treatment, mark_all
 from simpdm_frames.column import Column, Filling
+from simpdm_frames.device import settle_device
 from simpdm_frames.errors import ColumnsDifferError, Place
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import CHUNK, ImputeOptions
@@ -22,7 +24,7 @@ from simpdm_frames.options import CHUNK, ImputeOptions
 if TYPE_CHECKING:  # torch is imported when a fit begins, not when the package is
     from simpdm_frames.engine import Engine
 
-__all__ = ["Imputer", "impute", "indicator_names", "write"]
+__all__ = ["Imputer", "impute", "indicator_names", "load", "write"]
 
 FrameT = TypeVar("FrameT")
 
@@ -146,9 +148,45 @@ class Imputer:
                 parts[name].append(filling.at(batch))
         return {position: Filling.join(parts[columns[position].name]) for position in wanted}
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, which ``simpdm_frames.load`` reads on any machine.
+
+        A file that is there already is replaced when the new one is whole. Nothing of the training rows is in
+        it but scales, levels and weights.
+        """
+        from simpdm_frames import modelfile  # noqa: PLC0415  # only those who store models need it
+
+        modelfile.write(path, self._codec, self._choices, self._engine)
+
     def __repr__(self) -> str:
         n_columns, steps = self._codec.layout.n_columns, len(self.loss_curve_)
         return f"<Imputer of {n_columns} columns, {steps} steps on {self.device_}>"
+
+
+def load(path: str | os.PathLike[str], *, gpu: bool | str = "auto", device: str | None = None) -> Imputer:
+    """Read a model that ``Imputer.save`` wrote, on whatever machine and library it was fitted.
+
+    Parameters
+    ----------
+    path
+        Of the file. Nothing in it is executed.
+    gpu, device
+        Where the model is to run, as for ``fit``.
+
+    Examples
+    --------
+    >>> import pandas as pd, simpdm_frames, tempfile
+    >>> frame = pd.DataFrame({"x": [1.0, 2.0, None, 4.0] * 5, "y": ["a", "b", "a", None] * 5})
+    >>> model = frame.simpdm.fit(random_state=0, steps=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/clinic.simpdm")
+    ...     again = simpdm_frames.load(f"{folder}/clinic.simpdm")
+    >>> frame.simpdm.impute(again).equals(frame.simpdm.impute(model))
+    True
+    """
+    from simpdm_frames import modelfile  # noqa: PLC0415  # only those who store models need it
+
+    return Imputer(*modelfile.read(path, settle_device(gpu, device, Place.here())))
 
 
 def impute(frame: FrameT, model: Imputer, **options: Any) -> FrameT:

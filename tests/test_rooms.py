@@ -20,10 +20,16 @@ RULES = {
     "demo": ({"", "fitting"}, {"numpy", *LIBRARIES}),
     "accessor": ({"fitting", "imputer", "report", "options"}, set()),
     "fitting": (
-        {"frames.", "codecs.", "engine.", "settings", "errors", "column", *CALL, "imputer"},
+        {"frames.", "codecs.", "engine.", "device", "errors", "column", *CALL, "imputer"},
         {"numpy"},
     ),
-    "imputer": ({"frames.", "codecs.", "engine.", "errors", "column", *CALL}, {"numpy"}),
+    "imputer": (
+        {"frames.", "codecs.", "engine.", "device", "errors", "column", *CALL, "modelfile"},
+        {"numpy"},
+    ),
+    "modelfile": ({"codecs.", "engine.", "column", "errors", "spelling"}, {"safetensors"}),
+    "spelling": (set(), {"numpy", "pandas"}),
+    "device": ({"errors", "settings"}, set()),
     "report": ({"frames.", "codecs.", "column", *CALL, "fitting"}, {"numpy"}),
     "options": ({"codecs.", "presets", "settings", "progress"}, set()),
     "notices": ({"codecs.", "column", "errors"}, set()),

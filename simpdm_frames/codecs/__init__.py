@@ -7,6 +7,18 @@ This room knows numpy alone: neither a frame library nor the engine.
 from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.holes import hint, mark, mark_all, refuse_impossible
 from simpdm_frames.codecs.policy import Role, Treatment
+from simpdm_frames.codecs.stored import CODECS, refuse_nonsense
 from simpdm_frames.codecs.table import TableCodec
 
-__all__ = ["Choices", "Role", "TableCodec", "Treatment", "hint", "mark", "mark_all", "refuse_impossible"]
+__all__ = [
+    "CODECS",
+    "Choices",
+    "Role",
+    "TableCodec",
+    "Treatment",
+    "hint",
+    "mark",
+    "mark_all",
+    "refuse_impossible",
+    "refuse_nonsense",
+]

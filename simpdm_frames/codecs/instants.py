@@ -57,6 +57,8 @@ def number_of(value: Any, meaning: str) -> Fraction | None:
 
 
 def _of_time(value: Any, meaning: str) -> int | None:
+    if isinstance(value, dt.datetime | dt.timedelta) and value != value:  # noqa: PLR0124  # pandas' NaT
+        return None
     if meaning == "duration" and isinstance(value, dt.timedelta):
         return _nanoseconds(value)
     if meaning == "time of day" and isinstance(value, dt.time):

@@ -1,0 +1,157 @@
+"""One file for a model: safetensors with its weights, and with all else as JSON in the file's header.
+
+There is no pickle in it and no row of the training. It is written under another name and renamed, so that a
+file under the final name is always a whole one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simpdm_frames.codecs import CODECS, Choices, Role, TableCodec, Treatment, refuse_nonsense
+from simpdm_frames.column import Grid
+from simpdm_frames.errors import ModelFileError
+from simpdm_frames.spelling import Speller, SpellingError
+
+if TYPE_CHECKING:  # torch is imported when a model is there
+    from simpdm_frames.engine import Engine
+
+__all__ = ["read", "replacing", "write"]
+
+VERSION = 1
+_ENTRY = "simpdm_frames"
+_LONGEST_HEADER = 64 * 2**20  # bytes; that of a table with thousands of columns is a few million
+_SPELLER = Speller([*CODECS, Choices, Grid, Role, Treatment])
+
+
+def write(path: str | os.PathLike[str], codec: TableCodec, choices: Choices, engine: Engine) -> None:
+    """Write a model to a file, which is whole or not there."""
+    from safetensors.numpy import save  # noqa: PLC0415  # only those who store models need it
+
+    from simpdm_frames.engine.stored import to_arrays  # noqa: PLC0415  # torch is slow to import
+
+    arrays, facts = to_arrays(engine)
+    model = {
+        "version": VERSION,
+        "engine": facts,
+        "choices": _spell("the options of the fit", choices),
+        "numbers": [[_spell(name, name), _spell(name, part)] for name, part in codec.numbers.items()],
+        "categories": [[_spell(name, name), _spell(name, part)] for name, part in codec.categories.items()],
+        "plan": [[_spell(name, name), _spell(name, part)] for name, part in codec.plan.items()],
+    }
+    # One entry: several would be written in an order of chance, and equal models should give equal files.
+    content = save(arrays, metadata={_ENTRY: json.dumps(model)})
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+class replacing:  # noqa: N801  # it reads as a verb
+    """A context that gives a temporary name beside a path, and renames it to the path if all went well."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = Path(path)
+
+    def __enter__(self) -> Path:
+        folder = self._path.parent
+        handle, name = tempfile.mkstemp(prefix=f".{self._path.name}.", suffix=".part", dir=folder)
+        os.close(handle)
+        self._temporary = Path(name)
+        mask = os.umask(0)  # mkstemp lets nobody else read; the final file is like any other
+        os.umask(mask)
+        self._temporary.chmod(0o666 & ~mask)
+        return self._temporary
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            self._temporary.replace(self._path)
+        else:
+            with suppress(FileNotFoundError):
+                self._temporary.unlink()
+
+
+def read(path: str | os.PathLike[str], device: str) -> tuple[TableCodec, Choices, Engine]:
+    """Read a model; whatever is wrong with the file is a ``ModelFileError``."""
+    path = Path(path)
+    text, arrays = _contents(path)
+    try:
+        model = json.loads(text)
+        _refuse_newer(path, model["version"])
+        return _make(model, arrays, device)
+    except ModelFileError:
+        raise
+    except (SpellingError, KeyError, TypeError, ValueError, RecursionError, OverflowError) as error:
+        what = f"{error.args[0]!r} is lacking" if isinstance(error, KeyError) else str(error)
+        raise ModelFileError(f"{path} is no usable model: {what}; save the model anew") from error
+
+
+def _make(
+    model: Mapping[str, Any], arrays: dict[str, Any], device: str
+) -> tuple[TableCodec, Choices, Engine]:
+    """Put the parts of a model together."""
+    numbers, categories, plan = (_mapping(model[part]) for part in ("numbers", "categories", "plan"))
+    codec, choices = TableCodec(numbers, categories, plan), _SPELLER.read(model["choices"])
+    refuse_nonsense(codec)
+    if not isinstance(choices, Choices):
+        raise TypeError("the options of the fit are lacking")
+    from simpdm_frames.engine.stored import from_arrays  # noqa: PLC0415  # torch is slow to import
+
+    facts = model["engine"]
+    if [facts["n_numbers"], facts["cardinalities"]] != [
+        codec.layout.n_numbers,
+        list(codec.layout.cardinalities),
+    ]:
+        raise ValueError("the columns are not those of the network")
+    return codec, choices, from_arrays(arrays, facts, device=device)
+
+
+def _mapping(pairs: Any) -> dict[Hashable, Any]:
+    if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise TypeError("columns must be pairs of a name and what is known of it")
+    return {_SPELLER.read(name): _SPELLER.read(part) for name, part in pairs}
+
+
+def _spell(what: Hashable, value: Any) -> Any:
+    try:
+        return _SPELLER.spell(value)
+    except SpellingError as error:
+        raise ModelFileError(
+            f"{what!r} cannot be saved: {error}; convert the labels to strings and fit again"
+        ) from error
+
+
+def _contents(path: Path) -> tuple[str, dict[str, Any]]:
+    """Take a file apart; its header is looked at before anything is read that it announces."""
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415  # only those who store models need it
+
+    with path.open("rb") as file:
+        start = file.read(8)
+    size, length = path.stat().st_size, int.from_bytes(start, "little")
+    if size < 8 or length > min(size - 8, _LONGEST_HEADER):
+        raise ModelFileError(f"{path} is no model file, or only a part of one; save the model anew")
+    try:
+        with safe_open(path, framework="numpy") as parts:
+            text = (parts.metadata() or {}).get(_ENTRY)
+            if text is None:
+                raise ModelFileError(f"{path} holds tensors, but no model of simpdm_frames")
+            return text, {name: parts.get_tensor(name) for name in parts.keys()}  # noqa: SIM118  # no mapping
+    except (SafetensorError, ValueError, TypeError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{path} is no model file: {error}; save the model anew") from error
+
+
+def _refuse_newer(path: Path, version: Any) -> None:
+    """Refuse what a newer version of the package has written."""
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise ModelFileError(
+            f"{path} has the format {version!r}, this version reads up to {VERSION}; "
+            "upgrade: pip install -U simpdm_frames"
+        )
