@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Hashable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simpdm_frames.codecs import CODECS, Choices, Role, TableCodec, Treatment, refuse_nonsense
 from simpdm_frames.column import Grid
 from simpdm_frames.errors import ModelFileError
+from simpdm_frames.replacing import replacing
 from simpdm_frames.spelling import Speller, SpellingError
 
 if TYPE_CHECKING:  # torch is imported when a model is there
     from simpdm_frames.engine import Engine
 
-__all__ = ["read", "replacing", "write"]
+__all__ = ["read", "write"]
 
 VERSION = 1
 _ENTRY = "simpdm_frames"
@@ -51,30 +50,6 @@ def write(path: str | os.PathLike[str], codec: TableCodec, choices: Choices, eng
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-class replacing:  # noqa: N801  # it reads as a verb
-    """A context that gives a temporary name beside a path, and renames it to the path if all went well."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
-
-    def __enter__(self) -> Path:
-        folder = self._path.parent
-        handle, name = tempfile.mkstemp(prefix=f".{self._path.name}.", suffix=".part", dir=folder)
-        os.close(handle)
-        self._temporary = Path(name)
-        mask = os.umask(0)  # mkstemp lets nobody else read; the final file is like any other
-        os.umask(mask)
-        self._temporary.chmod(0o666 & ~mask)
-        return self._temporary
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is None:
-            self._temporary.replace(self._path)
-        else:
-            with suppress(FileNotFoundError):
-                self._temporary.unlink()
 
 
 def read(path: str | os.PathLike[str], device: str) -> tuple[TableCodec, Choices, Engine]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import simpdm_frames
-from simpdm_frames import __main__, demo
+from simpdm_frames import commands, demo
 from simpdm_frames.errors import (
     GpuUnavailableError,
     GpuUnavailableWarning,
@@ -180,9 +180,8 @@ def test_asking_whether_a_library_is_there_does_not_lose_the_accessor():
     assert python(both) == "True"
 
 
-def test_the_demo_beats_median_and_mode(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["simpdm_frames", "demo"])
-    __main__.main()
+def test_the_demo_beats_median_and_mode(capsys):
+    assert commands.main(["demo"]) == 0
     shown = capsys.readouterr().out
     table = [line.split() for line in shown.split("of median/mode\n")[1].splitlines()[: TRUTH.shape[1]]]
     assert [line[0] for line in table] == list(TRUTH.columns)

@@ -16,7 +16,10 @@ CALL = {"options", "notices", "progress"}  # what a call is asked, what it says,
 # A name ending in a dot stands for a whole room.
 RULES = {
     "": ({"accessor", "fitting", "frames.", "imputer", "report", "settings"}, set()),
-    "__main__": ({"", "demo"}, set()),
+    "__main__": ({"commands"}, set()),
+    "commands": ({"", "demo", "files"}, set()),
+    "files": ({"replacing"}, {"polars"}),
+    "replacing": (set(), set()),
     "demo": ({"", "fitting"}, {"numpy", *LIBRARIES}),
     "accessor": ({"fitting", "imputer", "report", "options"}, set()),
     "fitting": (
@@ -27,7 +30,7 @@ RULES = {
         {"frames.", "codecs.", "engine.", "device", "errors", "column", *CALL, "modelfile"},
         {"numpy"},
     ),
-    "modelfile": ({"codecs.", "engine.", "column", "errors", "spelling"}, {"safetensors"}),
+    "modelfile": ({"codecs.", "engine.", "column", "errors", "replacing", "spelling"}, {"safetensors"}),
     "spelling": (set(), {"numpy", "pandas"}),
     "device": ({"errors", "settings"}, set()),
     "report": ({"frames.", "codecs.", "column", *CALL, "fitting"}, {"numpy"}),

@@ -110,7 +110,7 @@ class Denoiser(nn.Module):
         hidden = condition.to(visible.dtype)
         shown = torch.cat([visible, hidden], dim=-1).expand(members, -1, -1)
         x = torch.baddbmm(self.first_bias, shown, torch.cat([self.table, self.mask], dim=1))
-        if len(self.frequencies):
+        if self.waves.numel():
             numbers, no_number = visible[..., : self.n_numbers], hidden[..., : self.n_numbers]
             x = torch.baddbmm(x, self._describe(numbers, 1 - no_number), self.described)
         linear = self._linear(visible, hidden) if self._rounds else None

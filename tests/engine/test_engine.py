@@ -76,6 +76,14 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(engine, order, count):
     np.testing.assert_array_equal(some.probabilities, done.probabilities[chosen])
 
 
+@pytest.mark.parametrize("layout", [Layout(2), Layout(0, (2, 3)), Layout(1, (2,))])
+def test_the_recipe_fits_tables_of_every_kind(layout):
+    holes = table(layout)
+    done = Engine.fit(holes, preset("fast", 40).override(steps=15, width=24)).impute(holes)
+    assert np.isfinite(done.numbers).all()
+    assert np.isfinite(done.probabilities).all()
+
+
 def test_from_the_mean_of_noise_the_seed_of_imputing_does_not_matter():
     assert_same(RECIPE.impute(MIXED, seed=1), RECIPE.impute(MIXED, seed=2))
 

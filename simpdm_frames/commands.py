@@ -1,0 +1,214 @@
+"""The command line: ``simpdm impute in.parquet -o out.parquet``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main", "script"]
+
+_EPILOG = """\
+examples:
+  simpdm impute clinic.csv -o done.csv                    fit to a file and fill its holes
+  simpdm impute big.parquet -o done.parquet --preset fast --save-model clinic.simpdm
+  simpdm impute new.csv -o done.csv --model clinic.simpdm    fill new rows, no training
+  simpdm plan clinic.csv                                  what each column would be treated as, and why
+
+Formats go by extension: .csv, .parquet, .feather/.arrow, .jsonl; out may differ from in. Files are filled in
+batches, so they may be larger than memory. Nothing is overwritten without --force.
+
+exit codes: 0 done, 1 something is wrong with the data or a file, 2 with the command, 130 interrupted.
+"""
+_FIT = (
+    "categorical",
+    "ordinal",
+    "ignore",
+    "columns",
+    "seed",
+    "preset",
+    "time_budget",
+    "steps",
+    "gpu",
+    "max_rows",
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the result is the exit code."""
+    parser = make_parser()
+    options = parser.parse_args(arguments)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)
+            warnings.showwarning = _say
+            options.run(options)
+    except KeyboardInterrupt:
+        print("simpdm: interrupted; nothing was written", file=sys.stderr)
+        return 130
+    except (ValueError, TypeError, RuntimeError, OSError) as error:
+        print(f"simpdm: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def script() -> None:
+    """Run a command and leave with its exit code."""
+    sys.exit(main())
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="simpdm",
+        description="Fill the missing values of tables with SimpDM; every dtype stays as it was.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
+
+    one = _command(commands, "impute", _impute, "fill the holes of a file")
+    one.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the completed table")
+    one.add_argument(
+        "--model", type=Path, metavar="FILE", help="fill with a saved model instead of a new fit"
+    )
+    one.add_argument("--save-model", type=Path, metavar="FILE", help="keep the model for later")
+    _fit_options(one)
+    one.add_argument(
+        "--estimate",
+        choices=("mean", "mode", "draw"),
+        help="what a hole is filled with: the expectation, the most probable value, or a draw",
+    )
+    one.add_argument("--force", action="store_true", help="overwrite files that are there")
+
+    one = _command(commands, "fit", _fit, "fit a model to a file and save it")
+    one.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the model, *.simpdm")
+    _fit_options(one)
+    one.add_argument("--force", action="store_true", help="overwrite a model that is there")
+
+    one = _command(commands, "plan", _plan, "say what each column would be treated as, and why")
+    _fit_options(one)
+    one = _command(commands, "missing", _missing, "count the holes of a file")
+    one.add_argument("--by", choices=("column", "pattern"), default="column", help="count by what")
+    commands.add_parser("demo", help="make a table with holes, fill it, compare with the truth").set_defaults(
+        run=_demo
+    )
+    return parser
+
+
+def _command(commands: Any, name: str, run: Any, what: str) -> argparse.ArgumentParser:
+    one: argparse.ArgumentParser = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
+    one.set_defaults(run=run)
+    one.add_argument("input", type=Path, metavar="FILE", help="a table: .csv, .parquet, .feather, .jsonl")
+    one.add_argument(
+        "--missing-values",
+        type=_names,
+        default=[],
+        metavar="A,B",
+        help="texts that stand for a hole in a CSV file, beside empty fields",
+    )
+    return one
+
+
+def _fit_options(one: argparse.ArgumentParser) -> None:
+    group = one.add_argument_group("fit")
+    for name, what in (
+        ("categorical", "columns whose values are labels, whatever they look like"),
+        ("ordinal", "columns whose values are ordered steps"),
+        ("ignore", "columns that are neither filled nor looked at"),
+        ("columns", "the only columns to be filled"),
+    ):
+        group.add_argument(f"--{name}", type=_names, metavar="A,B", help=what)
+    group.add_argument("--seed", type=int, metavar="N", help="make fit and fills repeatable")
+    group.add_argument("--preset", choices=("fast", "default", "best", "paper"), help="accuracy against time")
+    group.add_argument("--time-budget", type=float, metavar="S", help="seconds that the fit may take")
+    group.add_argument("--steps", type=int, metavar="N", help="training steps, instead of the preset's")
+    group.add_argument("--max-rows", type=int, metavar="N", help="fit to a sample of at most so many rows")
+    group.add_argument("--gpu", action="store_const", const=True, help="use a GPU, warn if there is none")
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Collect the options of the fit that were given."""
+    given = {name: getattr(options, name) for name in _FIT if getattr(options, name) is not None}
+    if "seed" in given:
+        given["random_state"] = given.pop("seed")
+    return given
+
+
+def _impute(options: argparse.Namespace) -> None:
+    import simpdm_frames  # noqa: PLC0415  # --help should not wait for it
+    from simpdm_frames import files  # noqa: PLC0415
+
+    given = _given(options)
+    if options.model and given.keys() - {"gpu", "random_state"}:
+        late = ", ".join(f"--{name.replace('_', '-')}" for name in given.keys() - {"gpu", "random_state"})
+        raise ValueError(f"{late}: the model is fitted already; leave it out, or leave out --model")
+    for path in (options.output, options.save_model):
+        _refuse_overwriting(path, options)
+    query = files.scan(options.input, options.missing_values)
+    if options.model:
+        model = simpdm_frames.load(options.model, gpu=given.get("gpu", "auto"))
+    else:
+        model = simpdm_frames.fit(query, **given)
+    if options.save_model:
+        model.save(options.save_model)
+    late_options = {"estimate": options.estimate, "random_state": options.seed}
+    wish = {name: value for name, value in late_options.items() if value is not None}
+    files.sink(model.impute(query, **wish), options.output)
+
+
+def _fit(options: argparse.Namespace) -> None:
+    import simpdm_frames  # noqa: PLC0415
+    from simpdm_frames import files  # noqa: PLC0415
+
+    _refuse_overwriting(options.output, options)
+    query = files.scan(options.input, options.missing_values)
+    simpdm_frames.fit(query, **_given(options)).save(options.output)
+
+
+def _plan(options: argparse.Namespace) -> None:
+    import simpdm_frames  # noqa: PLC0415
+    from simpdm_frames import files  # noqa: PLC0415
+
+    query = files.scan(options.input, options.missing_values)
+    _show(simpdm_frames.plan(query, **_given(options)))
+
+
+def _missing(options: argparse.Namespace) -> None:
+    import simpdm_frames  # noqa: PLC0415
+    from simpdm_frames import files  # noqa: PLC0415
+
+    _show(simpdm_frames.missing(files.scan(options.input, options.missing_values), by=options.by))
+
+
+def _demo(_options: argparse.Namespace) -> None:
+    from simpdm_frames import demo  # noqa: PLC0415
+
+    print(demo.report())
+
+
+def _show(frame: Any) -> None:
+    """Print a frame whole, as plain columns."""
+    cells = [[str(name) for name in frame.columns]]
+    cells += [
+        [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in frame.rows()
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _refuse_overwriting(path: Path | None, options: argparse.Namespace) -> None:
+    if path is not None and path.exists() and not options.force:
+        raise FileExistsError(f"{path} is there already; pass --force to overwrite it")
+
+
+def _say(message: Warning | str, *_rest: Any, **_more: Any) -> None:
+    print(f"simpdm: warning: {message}", file=sys.stderr)

@@ -1,0 +1,160 @@
+"""The command line, as it is called from a shell."""
+
+import csv
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from simpdm_frames.commands import main
+from simpdm_frames.demo import make_table
+
+QUICK = ["--seed", "0", "--steps", "4"]
+HOLES = pl.from_pandas(make_table(n_rows=60)[1])
+WRITERS = {
+    ".csv": HOLES.write_csv,
+    ".parquet": HOLES.write_parquet,
+    ".feather": HOLES.write_ipc,
+    ".arrow": HOLES.write_ipc,
+    ".jsonl": HOLES.drop("admitted").write_ndjson,  # JSON has no dates
+}
+
+
+@pytest.fixture
+def table(tmp_path):
+    HOLES.write_parquet(tmp_path / "in.parquet")
+    return tmp_path / "in.parquet"
+
+
+def run(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_a_file_of_each_format_is_completed(suffix, tmp_path):
+    WRITERS[suffix](tmp_path / f"in{suffix}")
+    assert run("impute", tmp_path / f"in{suffix}", "-o", tmp_path / f"out{suffix}", *QUICK) == 0
+    readers = {".csv": pl.read_csv, ".parquet": pl.read_parquet, ".jsonl": pl.read_ndjson}
+    done = readers.get(suffix, pl.read_ipc)(tmp_path / f"out{suffix}")
+    assert done.columns == [name for name in HOLES.columns if suffix != ".jsonl" or name != "admitted"]
+    assert done.null_count().sum_horizontal().item() == 0
+
+
+def test_a_csv_file_keeps_its_look(tmp_path):
+    rows = [
+        ["id", "age", "when", "note"],
+        *([str(k), "" if k % 5 == 0 else str(20 + k % 7), "2024-01-05", "x,y"] for k in range(40)),
+    ]
+    with (tmp_path / "in.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
+    with (tmp_path / "out.csv").open(newline="") as file:
+        done = list(csv.reader(file))
+    assert done[0] == rows[0]
+    for before, after in zip(rows[1:], done[1:], strict=True):
+        assert [b for b in before if b] == [a for a, b in zip(after, before, strict=True) if b]
+        assert after[1].isdecimal()
+
+
+def test_texts_can_stand_for_holes(tmp_path):
+    (tmp_path / "in.csv").write_text("x,y\n" + "1,2\nn/a,3\n-9,1\n" * 10)
+    assert (
+        run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--missing-values=n/a,-9", *QUICK) == 0
+    )
+    assert set(pl.read_csv(tmp_path / "out.csv")["x"]) == {1}
+
+
+def test_a_saved_model_fills_as_the_fit_did(table, tmp_path):
+    model = tmp_path / "m.simpdm"
+    assert run("impute", table, "-o", tmp_path / "one.parquet", "--save-model", model, *QUICK) == 0
+    assert run("impute", table, "-o", tmp_path / "two.parquet", "--model", model) == 0
+    assert pl.read_parquet(tmp_path / "one.parquet").equals(pl.read_parquet(tmp_path / "two.parquet"))
+    assert run("fit", table, "-o", tmp_path / "other.simpdm", *QUICK) == 0
+    assert (tmp_path / "other.simpdm").read_bytes() == model.read_bytes()
+
+
+def test_nothing_is_overwritten_without_force(table, tmp_path, capsys):
+    out = tmp_path / "out.csv"
+    out.write_text("mine")
+    assert run("impute", table, "-o", out, *QUICK) == 1
+    assert "--force" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert run("impute", table, "-o", out, "--force", *QUICK) == 0
+    assert out.read_text() != "mine"
+
+
+def test_plan_and_missing_tell_about_columns(table, capsys):
+    assert run("plan", table, "--categorical", "visits") == 0
+    told = capsys.readouterr().out
+    assert all(name in told for name in HOLES.columns)
+    assert "categorical names it" in told
+    assert run("missing", table, "--by", "pattern") == 0
+    assert "missing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["impute", "nothing.csv", "-o", "x.csv"], "nothing.csv is not there"),
+        (["impute", "in.parquet", "-o", "x.xlsx"], "'.xlsx'; known are"),
+        (["impute", "in.parquet", "-o", "x.csv", "--model", "in.parquet"], "in.parquet"),
+        (["impute", "in.parquet", "-o", "x.csv", "--ignore", "agee"], "did you mean 'age'"),
+        (["impute", "in.parquet", "-o", "x.csv", "--model", "m", "--steps", "3"], "--steps"),
+        (["plan", "broken.parquet"], "cannot be read as parquet"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments, message, table, monkeypatch, capsys):
+    monkeypatch.chdir(table.parent)
+    (table.parent / "broken.parquet").write_bytes(b"PAR1 or so")
+    assert run(*arguments) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.startswith("simpdm: ")
+    assert "Traceback" not in told
+    assert not (table.parent / "x.csv").exists()
+
+
+def test_a_wrong_command_is_told_from_wrong_data():
+    with pytest.raises(SystemExit) as left:
+        run("impute")
+    assert left.value.code == 2
+
+
+def test_warnings_are_one_line(tmp_path, capsys):
+    HOLES.with_columns(empty=pl.lit(None)).write_parquet(tmp_path / "in.parquet")
+    assert run("impute", tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", *QUICK) == 0
+    assert "simpdm: warning: " in capsys.readouterr().err
+
+
+IMPUTE = [sys.executable, "-m", "simpdm_frames", "impute"]
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    pl.concat([HOLES] * 200).write_parquet(tmp_path / "in.parquet")
+    arguments = [str(tmp_path / "in.parquet"), "-o", str(tmp_path / "out.parquet"), "--steps", "100000"]
+    child = subprocess.Popen([*IMPUTE, *arguments], stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    child.send_signal(signal.SIGINT)
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "interrupted" in told
+    assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_a_killed_imputation_leaves_the_old_file(table, tmp_path):
+    out, model = tmp_path / "out.parquet", tmp_path / "m.simpdm"
+    assert run("impute", table, "-o", out, "--save-model", model, *QUICK) == 0
+    whole = out.read_bytes()
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        child = subprocess.Popen([*IMPUTE, str(table), "-o", str(out), "--model", str(model), "--force"])
+        time.sleep(random.uniform(0.5, 4))
+        child.kill()
+        child.wait()
+        assert out.read_bytes() == whole  # the same model gives the same file
+    others = {path.name for path in tmp_path.iterdir()} - {"in.parquet", "out.parquet", "m.simpdm"}
+    assert all(name.startswith(".out.parquet.") for name in others)
