@@ -262,7 +262,7 @@ def test_steps_time_and_progress_are_heeded():
 
 def test_with_a_budget_the_clock_ends_the_training_unless_steps_are_given():
     def steps(**options):
-        return FitOptions.parse({"time_budget": 5, **options}).settings(100).steps
+        return FitOptions.parse({"time_budget": 5, **options}).settings(100, 5).steps
 
     assert steps() > 10**6 > steps(steps=70) == 70
     assert steps(preset="paper") == 30_000  # its learning rate falls with the steps
