@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import simpdm_frames
+from simpdm_frames import files
+
 __all__ = ["main", "script"]
 
 _EPILOG = """\
@@ -47,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _say
             options.run(options)
     except KeyboardInterrupt:
-        print("simpdm: interrupted; nothing was written", file=sys.stderr)
+        print("simpdm: interrupted; no file was left half-written", file=sys.stderr)
         return 130
     except (ValueError, TypeError, RuntimeError, OSError) as error:
         print(f"simpdm: {error}", file=sys.stderr)
@@ -143,9 +146,6 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _impute(options: argparse.Namespace) -> None:
-    import simpdm_frames  # noqa: PLC0415  # --help should not wait for it
-    from simpdm_frames import files  # noqa: PLC0415
-
     given = _given(options)
     if options.model and given.keys() - {"gpu", "random_state"}:
         late = ", ".join(f"--{name.replace('_', '-')}" for name in given.keys() - {"gpu", "random_state"})
@@ -165,31 +165,22 @@ def _impute(options: argparse.Namespace) -> None:
 
 
 def _fit(options: argparse.Namespace) -> None:
-    import simpdm_frames  # noqa: PLC0415
-    from simpdm_frames import files  # noqa: PLC0415
-
     _refuse_overwriting(options.output, options)
     query = files.scan(options.input, options.missing_values)
     simpdm_frames.fit(query, **_given(options)).save(options.output)
 
 
 def _plan(options: argparse.Namespace) -> None:
-    import simpdm_frames  # noqa: PLC0415
-    from simpdm_frames import files  # noqa: PLC0415
-
     query = files.scan(options.input, options.missing_values)
     _show(simpdm_frames.plan(query, **_given(options)))
 
 
 def _missing(options: argparse.Namespace) -> None:
-    import simpdm_frames  # noqa: PLC0415
-    from simpdm_frames import files  # noqa: PLC0415
-
     _show(simpdm_frames.missing(files.scan(options.input, options.missing_values), by=options.by))
 
 
 def _demo(_options: argparse.Namespace) -> None:
-    from simpdm_frames import demo  # noqa: PLC0415
+    from simpdm_frames import demo  # noqa: PLC0415  # it needs pandas
 
     print(demo.report())
 

@@ -82,6 +82,6 @@ def _kind(path: Path) -> str:
 def _polars() -> Any:
     if importlib.util.find_spec("polars") is None:
         raise FileError("the command line reads files with polars; install it: pip install polars")
-    import polars as pl  # noqa: PLC0415  # --help should not wait for it
+    import polars as pl  # noqa: PLC0415  # --help does not need it
 
     return pl

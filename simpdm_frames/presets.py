@@ -40,7 +40,7 @@ _RECIPE = Settings(
     sampling_steps=1,
     start="mean",
 )
-_MANY = 3000  # rows; with more of them, larger batches and a longer memory pay
+_MANY = 3000  # rows
 
 
 def _recipe(n_rows: int) -> Settings:
@@ -49,15 +49,15 @@ def _recipe(n_rows: int) -> Settings:
     Few rows cannot tell a fast wave from chance, so what smooth members see grows with the rows.
     """
     smooth = min(max(n_rows / 2000, _RECIPE.lowest_frequency), 1.0)
-    many = n_rows > _MANY
-    return replace(
-        _RECIPE,
-        smooth_frequency=smooth,
-        batch_size=256 if many else 128,
-        average=0.999 if many else 0.998,
-        look_every=100 if many else 50,
-        patience=10 if many else 20,
-    )
+    return replace(_RECIPE, smooth_frequency=smooth)
+
+
+def _patient_recipe(n_rows: int) -> Settings:
+    """Give the same to those who have time: of many rows, larger batches and a longer memory pay."""
+    recipe = _recipe(n_rows)
+    if n_rows <= _MANY:
+        return recipe
+    return replace(recipe, batch_size=256, average=0.999, look_every=100, patience=10)
 
 
 def _steps(n_columns: int, batch_size: int) -> int:
@@ -67,17 +67,18 @@ def _steps(n_columns: int, batch_size: int) -> int:
 
 
 def _fast(n_rows: int, n_columns: int) -> Settings:
-    recipe = replace(_recipe(n_rows), batch_size=128, average=0.998, look_every=50)
-    return replace(recipe, members=4, steps=min(_steps(n_columns, 128) * 3 // 10, 1000), patience=6)
+    recipe = _recipe(n_rows)
+    steps = min(_steps(n_columns, recipe.batch_size) * 3 // 10, 1000)
+    return replace(recipe, members=4, steps=steps, patience=6)
 
 
 def _default(n_rows: int, n_columns: int) -> Settings:
-    recipe = _recipe(n_rows)
+    recipe = _patient_recipe(n_rows)
     return replace(recipe, members=8, steps=_steps(n_columns, recipe.batch_size))
 
 
 def _best(n_rows: int, n_columns: int) -> Settings:
-    recipe = _recipe(n_rows)
+    recipe = _patient_recipe(n_rows)
     steps = 2 * _steps(n_columns, recipe.batch_size)
     return replace(recipe, members=16, scouts=4, steps=steps, patience=recipe.patience * 3 // 2)
 

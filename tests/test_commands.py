@@ -130,14 +130,32 @@ def test_warnings_are_one_line(tmp_path, capsys):
     assert "simpdm: warning: " in capsys.readouterr().err
 
 
-IMPUTE = [sys.executable, "-m", "simpdm_frames", "impute"]
+FROM_THE_SHELL = """
+import sys, torch
+from simpdm_frames.commands import main
+print("ready", flush=True)
+while not (code := main(sys.argv[2:])) and sys.argv[1] == "again":
+    pass
+sys.exit(code)
+"""
+
+
+def start(how, *arguments):
+    """Start a command in another process, once or again and again, and wait until all is imported."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", FROM_THE_SHELL, how, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "ready\n"
+    return child
 
 
 def test_an_interrupt_leaves_nothing(tmp_path):
     pl.concat([HOLES] * 200).write_parquet(tmp_path / "in.parquet")
-    arguments = [str(tmp_path / "in.parquet"), "-o", str(tmp_path / "out.parquet"), "--steps", "100000"]
-    child = subprocess.Popen([*IMPUTE, *arguments], stderr=subprocess.PIPE, text=True)
-    time.sleep(6)
+    child = start("once", "impute", tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", "--steps", 10**6)
+    time.sleep(1)
     child.send_signal(signal.SIGINT)
     _, told = child.communicate(timeout=60)
     assert child.returncode == 130
@@ -151,10 +169,10 @@ def test_a_killed_imputation_leaves_the_old_file(table, tmp_path):
     whole = out.read_bytes()
     random = np.random.default_rng(0)
     for _ in range(20):
-        child = subprocess.Popen([*IMPUTE, str(table), "-o", str(out), "--model", str(model), "--force"])
-        time.sleep(random.uniform(0.5, 4))
+        child = start("again", "impute", table, "-o", out, "--model", model, "--force")
+        time.sleep(random.uniform(0, 0.5))
         child.kill()
-        child.wait()
+        child.communicate()
         assert out.read_bytes() == whole  # the same model gives the same file
     others = {path.name for path in tmp_path.iterdir()} - {"in.parquet", "out.parquet", "m.simpdm"}
     assert all(name.startswith(".out.parquet.") for name in others)

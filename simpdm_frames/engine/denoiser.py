@@ -21,11 +21,12 @@ _WAVES = 32  # pairs of sine and cosine that describe a diffusion step
 class Denoiser(nn.Module):
     """Predict the values of a table from its hybrid input (Sec. 4.1 of the paper).
 
-    No U-net. The embedding of the step and a learned projection of the mask are
-    added to the first layer's representation. Categories enter as ones and zeros per level, which
-    makes their first projection an embedding. With ``frequencies``, visible numbers enter also as sines
-    and cosines, through a small layer of each column, from which a network learns what is not smooth. With ``chain``, a linear estimate of what
-    is hidden is made first, refined in rounds; the network is shown it and learns what it lacks.
+    No U-net. The embedding of the step and a learned projection of the mask are added to the first
+    layer's representation. Categories enter as ones and zeros per level, which makes their first
+    projection an embedding. With ``frequencies``, visible numbers enter also as sines and cosines, through
+    a small layer of each column, from which a network learns what is not smooth. With ``chain``, a linear
+    estimate of what is hidden is made first, refined in rounds; the network is shown it and learns what
+    it lacks.
 
     The hybrid input of Eq. 9 comes in its two parts, which are zero where the other is not: ``visible``
     is the same for both channels, so its share of the first layer is computed once.
@@ -85,7 +86,7 @@ class Denoiser(nn.Module):
         self.chain = nn.Parameter(
             torch.zeros(members if self._rounds else 0, d_table, even(d_table), dtype=torch.float32)
         )
-        column = _columns(layout)
+        column = _columns(layout) if self._rounds else torch.empty(0, dtype=torch.int64)
         self.register_buffer("column", column, persistent=False)
         self.register_buffer("others", _others(column), persistent=False)
         self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
@@ -113,9 +114,11 @@ class Denoiser(nn.Module):
         if self.waves.numel():
             numbers, no_number = visible[..., : self.n_numbers], hidden[..., : self.n_numbers]
             x = torch.baddbmm(x, self._describe(numbers, 1 - no_number), self.described)
-        linear = self._linear(visible, hidden) if self._rounds else None
-        if linear is not None:
-            noisy = noisy + linear[..., : noisy.shape[-1]] * hidden[..., self.column]
+        linear = None
+        if self._rounds:
+            hidden = hidden[..., self.column]
+            linear = self._linear(visible, hidden)
+            noisy = noisy + linear[..., : noisy.shape[-1]] * hidden
         # Members first, then channels: one batched product serves both channels.
         noisy = noisy.expand(-1, members, -1, -1).transpose(0, 1).flatten(1, 2)
         x = x.unsqueeze(1) + torch.bmm(noisy, self.table).view(members, channels, n, -1)
@@ -166,8 +169,12 @@ class Denoiser(nn.Module):
         """Estimate each column from the others, what is hidden of them as estimated in the round before.
 
         So chained equations do, and a Gaussian's conditional mean comes out whatever is hidden.
+
+        Shape
+        -----
+        ``visible`` and ``hidden`` (members or 1, n, n_numbers + n_levels); result (members, n, at least that).
         """
-        hidden, chain = hidden[..., self.column], self.chain * self.others
+        chain = self.chain * self.others
         shown = visible.expand(self.members, -1, -1)
         estimate = torch.bmm(shown, chain)
         for _ in range(self._rounds - 1):

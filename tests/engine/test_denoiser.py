@@ -45,4 +45,6 @@ def test_in_a_chain_no_column_tells_about_itself():
 
 def test_a_chain_is_left_out_of_a_very_wide_table():
     assert network(Layout(200, (56,)), chain=4).chain.numel()
-    assert not network(Layout(200, (57,)), chain=4).chain.numel()
+    wide = network(Layout(200, (57,)), chain=4)
+    assert not wide.chain.numel()
+    assert not wide.others.numel()  # as large as the square of a table's width
