@@ -35,8 +35,8 @@ class SimpDMAccessor:
         """Say what each column would be treated as and why; see ``simpdm_frames.plan``."""
         return report.plan(self._frame, **options)
 
-    def missing(self, *, by: Literal["column", "pattern"] = "column") -> Any:
-        """Count the holes of this frame; see ``simpdm_frames.missing``."""
+    def missing(self, *, by: Literal["column", "pattern"] = "column") -> report.Missing:
+        """Count the holes of this frame, and draw them with ``.plot()``; see ``simpdm_frames.missing``."""
         return report.missing(self._frame, by=by)
 
     def __repr__(self) -> str:

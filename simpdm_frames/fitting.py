@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from simpdm_frames.errors import FewRowsWarning, Place
 from simpdm_frames.imputer import Imputer, indicator_names, write
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import FitOptions, named
-from simpdm_frames.progress import watching
+from simpdm_frames.progress import Narrator, watching
 
 __all__ = ["Learnt", "fit", "fit_impute"]
 
@@ -53,6 +54,9 @@ def fit(frame: Any, **options: Any) -> Imputer:
     progress : {"auto", True, False} or callable
         A bar on a terminal or in a notebook; or a function that is told about the progress and may end
         the training by returning True.
+    verbose : int
+        Above 0: what is fitted and how long that will take, on the error stream. It is always logged, by
+        the logger ``simpdm_frames``.
     max_rows : int, default 500 000
         A frame with more rows is sampled, each row as likely as any other.
     categorical : name or names
@@ -165,13 +169,18 @@ class Learnt:
             # A step shows its rows in two channels and goes back over them: six times the work of a fill.
             reserve = n_fills / (6 * min(settings.batch_size, len(table)))
             limits.append(TimeBudget(wish.time_budget - (time.perf_counter() - self.began), reserve))
-        with watching(wish.progress) as listeners:
+        narrator = Narrator(
+            f"{len(table):,} rows, {table.layout.n_columns} columns, {settings.members} networks on {device}",
+            aloud=wish.verbose > 0,
+            limit=wish.time_budget,
+        )
+        with closing(narrator), watching(wish.progress) as listeners:
             engine = Engine.fit(
                 table,
                 settings,
                 seed=wish.seed,
                 device=device,
-                callbacks=[*listeners, *limits],
+                callbacks=[*listeners, *limits, narrator],
             )
         return Imputer(codec, self.choices, engine)
 

@@ -20,6 +20,7 @@ from simpdm_frames.device import settle_device
 from simpdm_frames.errors import ColumnsDifferError, Place
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import CHUNK, ImputeOptions
+from simpdm_frames.summary import Summary
 
 if TYPE_CHECKING:  # torch is imported when a fit begins, not when the package is
     from simpdm_frames.engine import Engine
@@ -157,6 +158,28 @@ class Imputer:
         from simpdm_frames import modelfile  # noqa: PLC0415  # only those who store models need it
 
         modelfile.write(path, self._codec, self._choices, self._engine)
+
+    def summary(self) -> Summary:
+        """Say what the model was fitted to, how that went and what it does with each column."""
+        engine, settings = self._engine, self._engine.settings
+        modelled, n_weights = len(self._codec.codecs), sum(w.numel() for w in engine.denoiser.parameters())
+        steps, losses = len(engine.loss_curve), engine.loss_curve[-100:]
+        facts = {
+            "columns": f"{len(self._codec.plan)}, {modelled} of them modelled",
+            "networks": (
+                f"{settings.members}, each of {settings.layers} layers {settings.width} wide; "
+                f"{n_weights:,} weights"
+            ),
+            "training": f"{steps:,} steps, loss {sum(losses) / max(len(losses), 1):.4f} in the end",
+        }
+        if engine.judged:
+            step, error = min(engine.judged, key=lambda look: look[1])
+            facts["held-out cells"] = f"lowest error {error:.4f}, after {step:,} steps"
+        facts |= {"estimate": self._choices.estimate, "device": self.device_}
+        return Summary(self.schema_, facts, engine.loss_curve, engine.judged)
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
 
     def __repr__(self) -> str:
         n_columns, steps = self._codec.layout.n_columns, len(self.loss_curve_)

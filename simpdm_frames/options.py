@@ -34,11 +34,10 @@ _SYNONYMS = {
     "cat_features": "categorical",
     "exclude": "ignore",
     "timeout": "time_budget",
-    "verbose": "progress",
 }
 _CHOICES = tuple(field.name for field in fields(Choices))
 _SETTINGS = tuple(field.name for field in fields(Settings))
-_RUN = ("random_state", "gpu", "device", "preset", "time_budget", "progress", "max_rows")
+_RUN = ("random_state", "gpu", "device", "preset", "time_budget", "progress", "verbose", "max_rows")
 _WHEN_IMPUTING = (
     "columns",
     "missing_values",
@@ -65,6 +64,7 @@ class FitOptions:
     device: str | None = None
     time_budget: float | None = None
     progress: Any = "auto"
+    verbose: int = 0
     max_rows: int = _MAX_ROWS
 
     @classmethod
@@ -80,6 +80,8 @@ class FitOptions:
             isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget > 0
         ):
             raise ValueError(f"time_budget must be None or a number of seconds above 0, got {budget!r}")
+        verbose = run.get("verbose", 0)
+        run["verbose"] = _whole("verbose", int(verbose) if isinstance(verbose, bool) else verbose, 0)
         run["max_rows"] = _whole("max_rows", run.get("max_rows", _MAX_ROWS), 2)
         given = {name: options[name] for name in _SETTINGS if name in options}
         find_preset(preset).override(**given)  # checked at once

@@ -1,14 +1,18 @@
-"""A progress bar for those who watch, silence for everyone else."""
+"""A progress bar for those who watch, words for those who ask, silence for everyone else."""
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-__all__ = ["Listener", "check_progress", "watching"]
+__all__ = ["LOGGER", "Listener", "Narrator", "check_progress", "watching"]
+
+LOGGER = logging.getLogger("simpdm_frames")
+"""What a fit has to say goes here; nobody has to listen."""
 
 Listener = Callable[[Any], bool | None]
 """Told how a fit is going, every few steps; True ends the training."""
@@ -39,6 +43,53 @@ def _someone_watches() -> bool:
         return False
     in_notebook = "ZMQInteractiveShell" in repr(getattr(sys.modules.get("IPython"), "get_ipython", str)())
     return in_notebook or bool(getattr(sys.stderr, "isatty", bool)())
+
+
+class Narrator:
+    """Say what a fit is about to do, how long that will take, and what it did.
+
+    Parameters
+    ----------
+    what
+        What is fitted, and where.
+    aloud
+        Also on the error stream.
+    limit
+        Seconds that the fit may take; None for as long as its steps take.
+    """
+
+    def __init__(self, what: str, *, aloud: bool, limit: float | None) -> None:
+        self._aloud, self._limit = aloud, limit
+        self._first: Any = None
+        self._last: Any = None
+        self._told = False
+        self.say(f"fit: {what}")
+
+    def say(self, text: str) -> None:
+        """Log a line, and show it above a bar if there is one."""
+        LOGGER.info(text)
+        if self._aloud:
+            from tqdm.auto import tqdm  # noqa: PLC0415  # needed only by those who watch
+
+            tqdm.write(f"simpdm: {text}", file=sys.stderr)
+
+    def __call__(self, progress: Any) -> None:
+        """Listen to the fit; the second look tells what a step takes, the first one had to warm up."""
+        self._last = progress
+        if self._first is None:
+            self._first = progress
+        elif not self._told:
+            self._told = True
+            pace = (progress.seconds - self._first.seconds) / max(progress.step - self._first.step, 1)
+            whole = progress.seconds + pace * (progress.steps - progress.step)
+            self.say(f"fit: at most about {min(whole, self._limit or whole):.0f} s")
+
+    def close(self) -> None:
+        """Say how it went."""
+        if self._last is not None:
+            self.say(
+                f"fit: {self._last.step:,} steps in {self._last.seconds:.1f} s, loss {self._last.loss:.4f}"
+            )
 
 
 class _Bar:

@@ -1,19 +1,22 @@
-"""What is to be said about a frame before any training: its holes, and what its columns are treated as."""
+"""What is to be said about a frame: its holes, and what its columns are treated as; no training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from simpdm_frames import frames
+from simpdm_frames import frames, pictures
 from simpdm_frames.codecs import Choices, TableCodec, hint, mark
 from simpdm_frames.column import Column
 from simpdm_frames.fitting import Learnt
 from simpdm_frames.options import FitOptions, named
 
-__all__ = ["missing", "plan"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Missing", "missing", "plan"]
 
 Report = dict[str, list[Any]]
 
@@ -34,8 +37,66 @@ def plan(frame: Any, **options: Any) -> Any:
     return frames.backend_of(eager).table(_plan(learnt.columns, learnt.codec))
 
 
-def missing(frame: Any, *, by: Literal["column", "pattern"] = "column") -> Any:
-    """Count the holes of a frame.
+class Missing:
+    """The holes of a frame, counted, in a small frame of the same library that can also be drawn.
+
+    It behaves as that frame does; ``frame`` is the frame itself.
+    """
+
+    def __init__(self, frame: Any, columns: Sequence[Column], source: Any) -> None:
+        self.frame = frame
+        self._columns = columns
+        self._source = source
+
+    def plot(self, done: Any = None) -> Figure:
+        """Draw where the holes are; or, given the completed frame, what went into them.
+
+        Without ``done``: which cells are missing, and the share of each column. With it: the density of the
+        fills of each column beside that of the observed cells. They need not be alike: cells may be missing
+        because of what they hold. But a difference should have a reason.
+
+        Parameters
+        ----------
+        done
+            The same rows, filled.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            With ``savefig``; a notebook shows it.
+        """
+        if done is None:
+            return pictures.draw_holes(self._columns)
+        if frames.is_lazy(self._source) or frames.is_lazy(done):
+            raise TypeError("densities need values: collect the query first")
+        before = [mark(column, Choices()) for column in frames.read(self._source)]
+        after = [mark(column, Choices()) for column in frames.read(done)]
+        heights = [len(columns[0]) if columns else 0 for columns in (before, after)]
+        if heights[0] != heights[1]:
+            raise ValueError(f"the completed frame must have the same {heights[0]} rows, it has {heights[1]}")
+        return pictures.draw_fills(before, after)
+
+    def __getattr__(self, name: str) -> Any:
+        # Copying and pickling ask for names before there is a frame.
+        if name == "frame" or (name.startswith("__") and name.endswith("__")):
+            raise AttributeError(name)
+        return getattr(self.frame, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.frame[key]
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.frame)
+
+    def __repr__(self) -> str:
+        return repr(self.frame)
+
+
+def missing(frame: Any, *, by: Literal["column", "pattern"] = "column") -> Missing:
+    """Count the holes of a frame, and draw them with ``missing(frame).plot()``.
 
     Parameters
     ----------
@@ -45,15 +106,25 @@ def missing(frame: Any, *, by: Literal["column", "pattern"] = "column") -> Any:
 
     Returns
     -------
-    frame
-        Of the same library.
+    Missing
+        A frame of the same library that can be drawn.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> missing(pd.DataFrame({"x": [1.5, None, 2.5, None], "y": [1.0, 2.0, None, 3.0]}))
+      column    dtype  holes  share
+    0      x  float64      2   0.50
+    1      y  float64      1   0.25
     """
     if by not in {"column", "pattern"}:
         raise ValueError(f"by must be 'column' or 'pattern', got {by!r}")
     eager = frames.holes(frame)
     columns = [mark(column, Choices()) for column in frames.read(eager)]
     dtypes = [column.dtype for column in frames.read(frames.head(frame))]
-    return frames.backend_of(eager).table(_shares(columns, dtypes) if by == "column" else _patterns(columns))
+    counted = _shares(columns, dtypes) if by == "column" else _patterns(columns)
+    marks = [Column.opaque(column.name, column.dtype, column.missing) for column in columns]  # no values
+    return Missing(frames.backend_of(eager).table(counted), marks, frame)
 
 
 def _shares(columns: Sequence[Column], dtypes: Sequence[str]) -> Report:

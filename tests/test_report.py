@@ -55,7 +55,7 @@ def test_a_plan_is_what_a_fit_does(library):
 
 
 def test_holes_are_counted_by_column(library):
-    counted = rows(library, simpdm_frames.missing(library.make(DATA)))
+    counted = rows(library, simpdm_frames.missing(library.make(DATA)).frame)
     assert [row["column"] for row in counted] == list(DATA)
     assert [row["holes"] for row in counted] == [cells.count(None) for cells in DATA.values()]
     assert counted[-2]["share"] == 1.0
@@ -64,7 +64,7 @@ def test_holes_are_counted_by_column(library):
 
 def test_holes_are_counted_by_pattern(library):
     data = {"a": [1.5, None, None, 2.5, None], "b": ["x", None, None, None, "y"]}
-    patterns = rows(library, simpdm_frames.missing(library.make(data), by="pattern"))
+    patterns = rows(library, simpdm_frames.missing(library.make(data), by="pattern").frame)
     assert [(row["missing"], row["columns"], row["rows"]) for row in patterns] == [
         ("a, b", 2, 2),
         ("", 0, 1),
@@ -79,8 +79,8 @@ def test_holes_are_counted_by_pattern(library):
 def test_empty_frames_have_reports_too(library):
     for data in ({}, {"a": []}):
         frame = library.make(data)
-        assert len(rows(library, simpdm_frames.missing(frame))) == len(data)
-        assert rows(library, simpdm_frames.missing(frame, by="pattern")) == []
+        assert len(rows(library, simpdm_frames.missing(frame).frame)) == len(data)
+        assert rows(library, simpdm_frames.missing(frame, by="pattern").frame) == []
         assert len(rows(library, simpdm_frames.plan(frame))) == len(data)
 
 

@@ -15,7 +15,7 @@ CALL = {"options", "notices", "progress"}  # what a call is asked, what it says,
 # For each room: what of ours it may import, and which outside packages beyond the standard library.
 # A name ending in a dot stands for a whole room.
 RULES = {
-    "": ({"accessor", "fitting", "frames.", "imputer", "report", "settings"}, set()),
+    "": ({"accessor", "fitting", "frames.", "imputer", "report", "settings", "summary"}, set()),
     "__main__": ({"commands"}, set()),
     "commands": ({"", "demo", "files"}, set()),
     "files": ({"replacing"}, {"polars"}),
@@ -27,13 +27,18 @@ RULES = {
         {"numpy"},
     ),
     "imputer": (
-        {"frames.", "codecs.", "engine.", "device", "errors", "column", *CALL, "modelfile"},
+        {"frames.", "codecs.", "engine.", "device", "errors", "column", *CALL, "modelfile", "summary"},
         {"numpy"},
     ),
     "modelfile": ({"codecs.", "engine.", "column", "errors", "replacing", "spelling"}, {"safetensors"}),
     "spelling": (set(), {"numpy", "pandas"}),
     "device": ({"errors", "settings"}, set()),
-    "report": ({"frames.", "codecs.", "column", *CALL, "fitting"}, {"numpy"}),
+    "report": (
+        {"frames.", "codecs.", "column", *CALL, "fitting", "pictures"},
+        {"numpy", "matplotlib"},
+    ),
+    "pictures": ({"column"}, {"numpy", "matplotlib"}),
+    "summary": ({"codecs."}, set()),
     "options": ({"codecs.", "presets", "settings", "progress"}, set()),
     "notices": ({"codecs.", "column", "errors"}, set()),
     "progress": (set(), {"tqdm"}),

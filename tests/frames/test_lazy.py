@@ -183,6 +183,8 @@ def test_holes_of_a_query_are_counted_without_its_values():
     lazy = EAGER.with_columns(nan=pl.when(pl.col("age") > 50).then(float("nan"))).lazy()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_frame_equal(lazy.simpdm.missing(), lazy.collect().simpdm.missing())
-        assert_frame_equal(lazy.simpdm.missing(by="pattern"), lazy.collect().simpdm.missing(by="pattern"))
+        assert_frame_equal(lazy.simpdm.missing().frame, lazy.collect().simpdm.missing().frame)
+        assert_frame_equal(
+            lazy.simpdm.missing(by="pattern").frame, lazy.collect().simpdm.missing(by="pattern").frame
+        )
         assert_frame_equal(lazy.simpdm.plan(), lazy.collect().simpdm.plan())
