@@ -68,7 +68,7 @@ def _steps(n_columns: int, batch_size: int) -> int:
 
 def _fast(n_rows: int, n_columns: int) -> Settings:
     recipe = _recipe(n_rows)
-    steps = min(_steps(n_columns, recipe.batch_size) * 3 // 10, 1000)
+    steps = min(_steps(n_columns, recipe.batch_size) // 4, 800)
     return replace(recipe, members=4, steps=steps, patience=6)
 
 
