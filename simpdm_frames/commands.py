@@ -96,9 +96,17 @@ def make_parser() -> argparse.ArgumentParser:
     _fit_options(one)
     one = _command(commands, "missing", _missing, "count the holes of a file")
     one.add_argument("--by", choices=("column", "pattern"), default="column", help="count by what")
-    commands.add_parser("demo", help="make a table with holes, fill it, compare with the truth").set_defaults(
-        run=_demo
+    what = "make a table with holes, fill it, compare with the truth"
+    one = commands.add_parser("demo", help=what, description=f"{what.capitalize()}.")
+    one.set_defaults(run=_demo)
+    one.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="only save the table with holes, as .csv or .parquet",
     )
+    one.add_argument("--force", action="store_true", help="overwrite a file that is there")
     return parser
 
 
@@ -161,7 +169,7 @@ def _impute(options: argparse.Namespace) -> None:
         model.save(options.save_model)
     late_options = {"estimate": options.estimate, "random_state": options.seed}
     wish = {name: value for name, value in late_options.items() if value is not None}
-    files.sink(model.impute(query, **wish), options.output)
+    files.sink(model.impute(query, **wish), options.output, like=options.input)
 
 
 def _fit(options: argparse.Namespace) -> None:
@@ -179,10 +187,14 @@ def _missing(options: argparse.Namespace) -> None:
     _show(simpdm_frames.missing(files.scan(options.input, options.missing_values), by=options.by))
 
 
-def _demo(_options: argparse.Namespace) -> None:
+def _demo(options: argparse.Namespace) -> None:
     from simpdm_frames import demo  # noqa: PLC0415  # it needs pandas
 
-    print(demo.report())
+    if options.output is None:
+        print(demo.report())
+        return
+    _refuse_overwriting(options.output, options)
+    demo.save(options.output)
 
 
 def _show(frame: Any) -> None:

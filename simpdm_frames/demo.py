@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from simpdm_frames.fitting import fit_impute
 
-__all__ = ["make_table", "report"]
+__all__ = ["patients", "report", "save"]
 
 _HIDDEN_SHARE = 0.2
 
 
-def make_table(n_rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+def patients(n_rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Make a complete table of patients, and the same table with holes.
 
     All columns depend on age and on a hidden state of health, so that what is left of a row says
@@ -46,6 +48,17 @@ def make_table(n_rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.DataF
     return truth, holes
 
 
+def save(path: Path) -> None:
+    """Save the table with holes, with the patients' numbers as its first column."""
+    table = patients()[1].reset_index(names="patient_id")
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        table.to_parquet(path, index=False)
+    else:
+        raise ValueError(f"{path} must end in .csv or .parquet")
+
+
 def simple_fill(frame: pd.DataFrame) -> pd.DataFrame:
     """Fill each column with its median or its most frequent label: what a model has to beat."""
     done: pd.DataFrame = frame.copy()
@@ -67,7 +80,7 @@ def error(truth: pd.Series, filled: pd.Series, hidden: pd.Series) -> float:
 
 def report() -> str:
     """Hide cells of a table whose truth is known, fill them, and tell how close the fills are."""
-    truth, holes = make_table()
+    truth, holes = patients()
     done = fit_impute(holes, random_state=0, preset="fast")
     simple = simple_fill(holes)
     hidden = holes.isna()

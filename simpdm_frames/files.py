@@ -40,13 +40,7 @@ def scan(path: Path, missing_values: Sequence[str] = ()) -> pl.LazyFrame:
     if not path.exists():
         raise FileError(f"{path} is not there")
     readers: dict[str, Callable[[], Any]] = {
-        "csv": lambda: polars.scan_csv(
-            path,
-            null_values=["", *missing_values],
-            infer_schema_length=None,
-            try_parse_dates=True,
-            glob=False,
-        ),
+        "csv": lambda: _scan_csv(path, missing_values),
         "parquet": lambda: polars.scan_parquet(path, glob=False),
         "ipc": lambda: polars.scan_ipc(path, glob=False),
         "ndjson": lambda: polars.scan_ndjson(path, infer_schema_length=None),
@@ -59,9 +53,14 @@ def scan(path: Path, missing_values: Sequence[str] = ()) -> pl.LazyFrame:
     return query
 
 
-def sink(query: pl.LazyFrame, path: Path) -> None:
-    """Write a query to a file, batch by batch; the file is whole or not there."""
+def sink(query: pl.LazyFrame, path: Path, like: Path | None = None) -> None:
+    """Write a query to a file, batch by batch; the file is whole or not there.
+
+    From CSV to CSV truth values are spelled as they are in the file that the query reads, ``like``.
+    """
     kind = _kind(path)
+    if like is not None and kind == _kind(like) == "csv":
+        query = _spelled(query, like)
     with replacing(path) as temporary:
         writers: dict[str, Callable[[], Any]] = {
             "csv": lambda: query.sink_csv(temporary, check_extension=False),
@@ -70,6 +69,33 @@ def sink(query: pl.LazyFrame, path: Path) -> None:
             "ndjson": lambda: query.sink_ndjson(temporary, check_extension=False),
         }
         writers[kind]()
+
+
+def _scan_csv(path: Path, missing_values: Sequence[str], **options: Any) -> pl.LazyFrame:
+    holes = ["", *missing_values]
+    query: pl.LazyFrame = _polars().scan_csv(
+        path, null_values=holes, infer_schema_length=None, try_parse_dates=True, glob=False, **options
+    )
+    return query
+
+
+def _spelled(query: pl.LazyFrame, path: Path) -> pl.LazyFrame:
+    """Turn truth values into the words that stand for them in a CSV file."""
+    pl = _polars()
+    names = [name for name, dtype in query.collect_schema().items() if dtype == pl.Boolean]
+    if not names:
+        return query
+    texts = _scan_csv(path, (), schema_overrides=dict.fromkeys(names, pl.String))
+    found = texts.select(pl.col(names).drop_nulls().unique().implode()).collect(engine="streaming")
+    words = {name: {word.casefold(): word for word in found[name].item()} for name in names}
+    return query.with_columns(
+        pl.when(pl.col(name))
+        .then(pl.lit(words[name].get("true", "true")))
+        .when(~pl.col(name))
+        .then(pl.lit(words[name].get("false", "false")))
+        .alias(name)
+        for name in names
+    )
 
 
 def _kind(path: Path) -> str:

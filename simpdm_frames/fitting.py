@@ -71,6 +71,9 @@ def fit(frame: Any, **options: Any) -> Imputer:
     bounds : mapping
         Lowest and highest fill by column, ``{"age": (0, 120)}``; None for no bound but the dtype's. By
         default fills stay in the observed range.
+    codecs : mapping
+        A codec of your own by column, ``{"income": LogCodec}``: a class derived from ``ContinuousCodec``. Such
+        a model cannot be saved.
     missing_values : value, values or mapping
         Values that stand for a hole, in all columns or by column, ``{"city": "n/a"}``.
     add_indicator : bool, name or names

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from simpdm_frames.commands import main
-from simpdm_frames.demo import make_table
+from simpdm_frames.demo import patients
 
 QUICK = ["--seed", "0", "--steps", "4"]
-HOLES = pl.from_pandas(make_table(n_rows=60)[1])
+HOLES = pl.from_pandas(patients(n_rows=60)[1])
 WRITERS = {
     ".csv": HOLES.write_csv,
     ".parquet": HOLES.write_parquet,
@@ -176,3 +176,28 @@ def test_a_killed_imputation_leaves_the_old_file(table, tmp_path):
         assert out.read_bytes() == whole  # the same model gives the same file
     others = {path.name for path in tmp_path.iterdir()} - {"in.parquet", "out.parquet", "m.simpdm"}
     assert all(name.startswith(".out.parquet.") for name in others)
+
+
+@pytest.mark.parametrize("words", [("True", "False"), ("true", "false"), ("TRUE", "FALSE")])
+def test_truth_values_are_spelled_as_they_were(words, tmp_path):
+    lines = [f"{k},{words[k % 2] if k % 5 else ''}" for k in range(30)]
+    (tmp_path / "in.csv").write_text("\n".join(["x,flag", *lines]) + "\n")
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
+    with (tmp_path / "out.csv").open() as file:
+        cells = [row["flag"] for row in csv.DictReader(file)]
+    assert {*cells} <= {*words}
+    assert all(cell == words[k % 2] for k, cell in enumerate(cells) if k % 5)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_the_demo_saves_its_table(suffix, tmp_path, capsys):
+    path = tmp_path / f"patients{suffix}"
+    assert run("demo", "-o", path) == 0
+    saved = pl.read_csv(path) if suffix == ".csv" else pl.read_parquet(path)
+    assert saved["patient_id"].to_list() == list(range(1000, 1600))
+    assert 0.15 < saved.null_count().sum_horizontal().item() / saved.height / 7 < 0.25
+    assert run("demo", "-o", path) == 1
+    assert "pass --force to overwrite it" in capsys.readouterr().err
+    assert run("demo", "-o", path, "--force") == 0
+    assert run("demo", "-o", tmp_path / "patients.txt") == 1
+    assert "must end in .csv or .parquet" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from simpdm_frames.errors import (
 )
 
 QUICK = {"random_state": 0, "steps": 20, "width": 16}
-TRUTH, HOLES = demo.make_table(n_rows=80)
+TRUTH, HOLES = demo.patients(n_rows=80)
 MODEL = HOLES.simpdm.fit(**QUICK)
 
 

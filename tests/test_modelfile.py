@@ -24,7 +24,7 @@ import simpdm_frames
 from simpdm_frames import demo
 from simpdm_frames.errors import GpuUnavailableError, ModelFileError
 
-TRUTH, HOLES = demo.make_table(n_rows=60)
+TRUTH, HOLES = demo.patients(n_rows=60)
 MODEL = HOLES.simpdm.fit(random_state=0, preset="fast", steps=8, width=16, members=2)
 
 

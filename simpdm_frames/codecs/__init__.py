@@ -5,6 +5,7 @@ This room knows numpy alone: neither a frame library nor the engine.
 """
 
 from simpdm_frames.codecs.choices import Choices
+from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.holes import hint, mark, mark_all, refuse_impossible
 from simpdm_frames.codecs.policy import Role, Treatment
 from simpdm_frames.codecs.stored import CODECS, refuse_nonsense
@@ -13,6 +14,7 @@ from simpdm_frames.codecs.table import TableCodec
 __all__ = [
     "CODECS",
     "Choices",
+    "ContinuousCodec",
     "Role",
     "TableCodec",
     "Treatment",

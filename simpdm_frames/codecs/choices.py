@@ -12,7 +12,15 @@ __all__ = ["Choices", "nearest"]
 Reaction = Literal["warn", "raise", "ignore"]
 Infinite = Literal["raise", "missing"]
 Estimate = Literal["mean", "mode", "draw"]
-_APART = (("categorical", "ordinal"), ("categorical", "ignore"), ("ordinal", "ignore"), ("columns", "ignore"))
+_APART = (
+    ("categorical", "ordinal"),
+    ("categorical", "ignore"),
+    ("categorical", "codecs"),
+    ("ordinal", "ignore"),
+    ("ordinal", "codecs"),
+    ("columns", "ignore"),
+    ("codecs", "ignore"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,8 @@ class Choices:
         would be left as an identity or as text.
     bounds
         Lowest and highest fill by column; None for no bound but the dtype's.
+    codecs
+        By column, a codec of the caller's own: a class derived from ``ContinuousCodec``.
     missing_values
         Values that stand for a hole, in all columns or by column.
     add_indicator
@@ -55,6 +65,7 @@ class Choices:
     ignore: Any = ()
     columns: Any = None
     bounds: Mapping[Hashable, Sequence[Any]] = field(default_factory=dict)
+    codecs: Mapping[Hashable, Any] = field(default_factory=dict)
     missing_values: Any = ()
     add_indicator: Any = False
     on_empty: Reaction = "warn"
@@ -80,6 +91,8 @@ class Choices:
         for column, pair in self.bounds.items():
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(f"bounds of {column!r} must be (low, high), got {pair!r}")
+        if not isinstance(self.codecs, Mapping):
+            raise TypeError(f"codecs must map columns to classes, got {self.codecs!r}")
 
     def resolve(self, names: Collection[Hashable]) -> Choices:
         """Give the same choices with every name checked against the frame and in plain collections."""
@@ -96,7 +109,7 @@ class Choices:
             missing_values={name: _values(values) for name, values in marks.items()},
             add_indicator=flags if isinstance(flags, bool) else _names(flags, names),
         )
-        for option in ("categorical", "ordinal", "ignore", "columns", "bounds", "missing_values"):
+        for option in ("categorical", "ordinal", "ignore", "columns", "bounds", "codecs", "missing_values"):
             _refuse_strangers(option, getattr(resolved, option) or (), names)
         if not isinstance(flags, bool):
             _refuse_strangers("add_indicator", resolved.add_indicator, names)

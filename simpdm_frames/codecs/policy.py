@@ -6,10 +6,12 @@ import enum
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from simpdm_frames.codecs.choices import Choices
+from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.few import distinct
 from simpdm_frames.codecs.habit import is_whole
 from simpdm_frames.column import Column, Kind
@@ -93,6 +95,8 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
         return Role.UNSUPPORTED, "its dtype cannot be modelled; convert it, or fill it yourself"
     if not column.known.any():
         return Role.EMPTY, "it has no observed cell; drop it, or fill it yourself"
+    if column.name in choices.codecs:
+        return _own(column, choices.codecs[column.name])
     if column.name in choices.categorical:
         return Role.LABELS, "categorical names it"
     if column.name in choices.ordinal:
@@ -107,6 +111,16 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
     if n_values and column.name not in choices.bounds:
         return Role.FEW, f"whole numbers, {_count(n_values)}; name it in ordinal for a plain number"
     return Role.NUMBER, _plural(column.meaning)
+
+
+def _own(column: Column, codec: Any) -> tuple[Role, str]:
+    """Take a codec that the caller brings, for a column of numbers."""
+    what = describe([(column.name, column.dtype)])
+    if not (isinstance(codec, type) and issubclass(codec, ContinuousCodec)):
+        raise TypeError(f"codecs gives {what} {codec!r}, which is no class derived from ContinuousCodec")
+    if column.kind is not Kind.CONTINUOUS:
+        raise TypeError(f"codecs names {what}, whose values are {_plural(column.meaning)}, not numbers")
+    return Role.NUMBER, f"codecs names it: {codec.__name__}"
 
 
 def _ordinal(column: Column, order: Sequence[Hashable] | None) -> tuple[Role, str]:

@@ -49,7 +49,8 @@ class TableCodec:
         for column in columns:
             role, name = plan[column.name].role, column.name
             if role is Role.NUMBER:
-                numbers[name] = ContinuousCodec.learn(column, choices.bounds.get(name))
+                codec = choices.codecs.get(name, ContinuousCodec)
+                numbers[name] = codec.learn(column, choices.bounds.get(name))
             elif role is Role.ORDINAL:
                 numbers[name] = OrdinalCodec.learn(column, choices.ordinal[name])
             elif role is Role.FEW:

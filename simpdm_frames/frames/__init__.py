@@ -20,6 +20,7 @@ from simpdm_frames.frames.lazy import at_once, by_batches, gather, head, holes, 
 
 __all__ = [
     "Backend",
+    "add_backend",
     "at_once",
     "backend_of",
     "by_batches",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")
+_ADDED: list[Backend] = []
 _WAYS_OUT = {
     ".Series": "; turn it into a frame first: series.to_frame()",
     ".ndarray": "; turn it into a frame first: pandas.DataFrame(array)",
@@ -39,8 +41,17 @@ _WAYS_OUT = {
 }
 
 
+def add_backend(backend: Backend) -> None:
+    """Let frames of one more library be filled; a backend that was added later is asked earlier."""
+    if backend not in _ADDED:
+        _ADDED.insert(0, backend)
+
+
 def backend_of(frame: object) -> Backend:
     """Find the backend for a frame; a library that nobody has imported cannot have made it."""
+    for backend in _ADDED:
+        if backend.matches(frame):
+            return backend
     for library in _LIBRARIES:
         if library in sys.modules and _backend(library).matches(frame):
             return _backend(library)
