@@ -9,6 +9,7 @@ import torch
 from benchmarks import (
     ablations,
     casestudy,
+    contract,
     frames,
     lazy,
     missing,
@@ -31,6 +32,7 @@ STUDIES = {
     "speed": speed,
     "scaling": scaling,
     "paper": paper,
+    "contract": contract,
     "overhead": overhead,
     "frames": frames,
     "lazy": lazy,
@@ -97,6 +99,11 @@ def make_parser() -> argparse.ArgumentParser:
     one.add_argument("--seeds", type=seeds, default=seeds("0-5"))
     one.add_argument("--steps", type=int, help="fewer than the published number")
 
+    one = studies.add_parser("contract", help=contract.__doc__)
+    one.add_argument(
+        "--methods", type=names, default=names("simpdm_frames,SimpleImputer,KNNImputer,IterativeImputer")
+    )
+
     one = study("overhead", "yacht,yeast,german")
     one.add_argument("--rounds", type=int, default=7)
     one.add_argument("--steps", type=int, default=100)
@@ -109,8 +116,8 @@ def make_parser() -> argparse.ArgumentParser:
 
     one = studies.add_parser("lazy", help=lazy.__doc__)
     one.add_argument("--rows", type=int, default=3_000_000)
-    one.add_argument("--preset", dest="preset_name", default="default")
-    one.add_argument("--sampling-steps", type=int, default=10)
+    one.add_argument("--preset", dest="preset_name", default="fast")
+    one.add_argument("--ways", type=names, default=list(lazy.WAYS))
     return parser
 
 

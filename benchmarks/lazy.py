@@ -1,24 +1,35 @@
-"""Peak memory of filling a Parquet file as a query, from one file into another."""
+"""Peak memory of filling a Parquet file into another one: as a query, and by the command line."""
 
 from __future__ import annotations
 
 import multiprocessing
-import resource
+import os
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
-import simpdm_frames  # noqa: F401  # puts .simpdm on frames
 from benchmarks.rows import Rows, markdown
-from simpdm_frames.imputer import Imputer
 
 __all__ = ["render", "run"]
 
-ROWS = Rows(
-    "lazy", keys=("rows", "preset", "sampling_steps"), values=("batches", "seconds", "peak_mb", "holes_left")
-)
+ROWS = Rows("lazy", keys=("way", "rows", "preset"), values=("seconds", "peak_mb", "holes_left"))
+_QUERY = """
+import sys, polars as pl, simpdm_frames
+source, target, preset = sys.argv[1:]
+model = pl.scan_parquet(source).simpdm.fit(random_state=0, preset=preset)
+pl.scan_parquet(source).simpdm.impute(model).sink_parquet(target)
+"""
+WAYS = {
+    "query": lambda source, target, preset: ["-c", _QUERY, source, target, preset],
+    "command": lambda source, target, preset: [
+        *("-m", "simpdm_frames", "impute", source, "-o", target, "--preset", preset, "--seed", "0")
+    ],
+}
 
 
 def write_table(path: Path, rows: int) -> None:
@@ -37,63 +48,41 @@ def write_table(path: Path, rows: int) -> None:
     table.select(holes).sink_parquet(path)
 
 
-def run(rows: int, preset_name: str, sampling_steps: int) -> None:
-    """Write a file, fit to a sample of it, fill it into another file, and look at the peak of memory."""
-    keys = {"rows": rows, "preset": preset_name, "sampling_steps": sampling_steps}
-    if ROWS.has(**keys):
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "holes.parquet", Path(folder) / "done.parquet"
-        writer = multiprocessing.get_context("spawn").Process(target=write_table, args=(source, rows))
-        writer.start()  # in a process of its own, whose memory is not looked at
-        writer.join()
-        print(f"written, peak {_peak():.0f} MB", flush=True)
-        model = pl.scan_parquet(source).simpdm.fit(
-            random_state=0, preset=preset_name, sampling_steps=sampling_steps, max_rows=50_000
-        )
-        print(f"fitted, peak {_peak():.0f} MB", flush=True)
-        heights = _watch(model)
-        began = time.perf_counter()
-        pl.scan_parquet(source).simpdm.impute(model).sink_parquet(target)
-        seconds = time.perf_counter() - began
-        left = pl.scan_parquet(target).null_count().collect(engine="streaming").sum_horizontal().item()
-    ROWS.append(
-        **keys, batches=len(heights), seconds=f"{seconds:.1f}", peak_mb=f"{_peak():.0f}", holes_left=left
-    )
-
-
-def _watch(model: Imputer) -> list[int]:
-    """Note the height of each batch that a model fills."""
-    heights: list[int] = []
-    fill = model.fill
-
-    def noted(frame: pl.DataFrame, *rest: object, **options: object) -> pl.DataFrame:
-        heights.append(frame.height)
-        return fill(frame, *rest, **options)  # type: ignore[arg-type]  # as they came
-
-    model.fill = noted  # type: ignore[method-assign,assignment]  # on this one model
-    return heights
-
-
-def _peak() -> float:
-    """Most memory that this process has held so far, in megabytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+def run(rows: int, preset_name: str, ways: Sequence[str]) -> None:
+    """Write a file, fill it into another one in a process of its own, and look at the peak of its memory."""
+    for way in ways:
+        keys = {"way": way, "rows": rows, "preset": preset_name}
+        if ROWS.has(**keys):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder) / "holes.parquet", Path(folder) / "done.parquet"
+            writer = multiprocessing.get_context("spawn").Process(target=write_table, args=(source, rows))
+            writer.start()  # in a process of its own: what it needs is not looked at
+            writer.join()
+            began = time.perf_counter()
+            command = [sys.executable, *map(str, WAYS[way](source, target, preset_name))]
+            child = subprocess.Popen(command)
+            _, status, used = os.wait4(child.pid, 0)
+            seconds = time.perf_counter() - began
+            if status:
+                raise RuntimeError(f"{way} ended with status {status}")
+            left = pl.scan_parquet(target).null_count().collect(engine="streaming").sum_horizontal().item()
+        values = {"seconds": f"{seconds:.1f}", "peak_mb": f"{used.ru_maxrss / 1000:.0f}", "holes_left": left}
+        ROWS.append(**keys, **values)
+        print(keys, values, flush=True)
 
 
 def render() -> str:
     """Show every run."""
     lines = [
         [
+            row["way"],
             f"{int(row['rows']):,}",
             row["preset"],
-            row["sampling_steps"],
-            row["batches"],
             row["seconds"],
             row["peak_mb"],
             row["holes_left"],
         ]
         for row in ROWS.read()
     ]
-    return markdown(
-        ["rows × 20", "preset", "sampling steps", "batches", "seconds", "peak, MB", "holes left"], lines
-    )
+    return markdown(["", "rows × 20", "preset", "seconds", "peak, MB", "holes left"], lines)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import mixed, scaling, table1
+from benchmarks import contract, lazy, mixed, scaling, table1
 from benchmarks.datasets import load
 from benchmarks.published import SIMPDM
 from benchmarks.rows import Rows, markdown
@@ -44,7 +44,7 @@ STUDIES = {
     "ablations": ["--seeds", "1"],
     "missing": ["--seeds", "1", "--methods", "fast,mean"],
     "mixed": ["--seeds", "1", "--methods", "default,mode,knn,missforest"],
-    "speed": ["--seeds", "1", "--steps", "2", "--methods", "default,mean"],
+    "speed": ["--seeds", "1", "--steps", "2", "--methods", "default,paper"],
     "casestudy": ["--seeds", "1"],
     "paper": ["--seeds", "0-1", "--steps", "3"],
     "overhead": ["--rounds", "2", "--steps", "3"],
@@ -111,3 +111,26 @@ def test_seeds_are_read_as_ranges():
 
 def test_markdown_is_a_table():
     assert markdown(["", "a"], [["x", 1]]) == "|  | a |\n| --- | ---: |\n| x | 1 |\n"
+
+
+def test_every_question_about_frames_is_answered_by_trying(own_data, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["benchmarks", "contract", "--methods", "simpdm_frames,SimpleImputer"])
+    command.main()
+    rows = contract.ROWS.read()
+    assert {row["answer"] for row in rows if row["method"] == "simpdm_frames"} == {"yes"}
+    assert {row["answer"].partition(":")[0] for row in rows if row["method"] == "SimpleImputer"} == {
+        "yes",
+        "no",
+    }
+    assert (own_data / "contract.md").exists()
+    assert "fills polars strings" in capsys.readouterr().out
+
+
+def test_a_file_is_filled_by_the_command_in_a_process_of_its_own(own_data, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["benchmarks", "lazy", "--rows", "200", "--ways", "command"])
+    command.main()
+    (row,) = lazy.ROWS.read()
+    assert (row["way"], row["holes_left"]) == ("command", "0")
+    assert 100 < float(row["peak_mb"]) < 3000
+    assert (own_data / "lazy.md").exists()
+    assert "rows × 20" in capsys.readouterr().out

@@ -16,6 +16,8 @@ from simpdm_frames.engine.ragged import Heads
 
 __all__ = ["Padding", "Scale", "Table", "tensor"]
 
+_BLOCK = 16_384  # rows whose levels are laid out at a time: those of all rows are held once, never twice
+
 
 def tensor(array: NDArray[Any]) -> Tensor:
     """Share an array with torch, which takes neither read-only arrays nor backward strides."""
@@ -121,17 +123,24 @@ class Padding:
         seen_numbers, seen_codes = (~missing).tensor_split([encoded.layout.n_numbers], dim=1)
         numbers = scale.apply(tensor(encoded.numbers)).double().where(seen_numbers, 0.0)
         codes = tensor(encoded.codes).where(seen_codes, 0)
-        hot = heads.one_hot(codes) * heads.spread(seen_codes)
+        counts = torch.zeros(heads.n_levels, dtype=torch.float64)
+        for part, seen in zip(codes.split(_BLOCK), seen_codes.split(_BLOCK), strict=True):
+            counts += (heads.one_hot(part) * heads.spread(seen)).sum(0)
         return cls(
             means=(numbers.sum(0) / seen_numbers.sum(0)).float(),
-            shares=(hot.double().sum(0) / heads.spread(seen_codes.sum(0))).float(),
+            shares=(counts / heads.spread(seen_codes.sum(0))).float(),
         )
 
     def table(self, encoded: Encoded, heads: Heads, scale: Scale) -> Table:
         """Move a table into tensors and pad its holes."""
-        missing = tensor(encoded.missing)
+        numbers, missing = scale.apply(tensor(encoded.numbers)), tensor(encoded.missing)
         codes = tensor(encoded.codes).masked_fill(missing[:, encoded.layout.n_numbers :], 0)
-        return self.fill(Table(scale.apply(tensor(encoded.numbers)), heads.one_hot(codes), missing), heads)
+        levels = torch.empty(len(encoded), heads.n_levels, dtype=torch.float32)
+        for begin in range(0, len(encoded), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            part = self.fill(Table(numbers[rows], heads.one_hot(codes[rows]), missing[rows]), heads)
+            numbers[rows], levels[rows] = part.numbers, part.levels
+        return Table(numbers, levels, missing)
 
     def fill(self, table: Table, heads: Heads) -> Table:
         """Pad whatever a table marks as missing."""
