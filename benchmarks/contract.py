@@ -113,7 +113,7 @@ def _keeps(impute: Callable[[Any], Any], table: pd.DataFrame) -> bool:
 def _polars(impute: Callable[[Any], Any], table: pd.DataFrame) -> bool:
     import polars as pl  # noqa: PLC0415
 
-    holes = pl.from_pandas(table[["weight", "pieces"]].astype("Float64"))
+    holes = pl.from_pandas(table[["weight", "pieces"]].astype("Float64").astype("float64"))
     done = impute(holes)
     return isinstance(done, pl.DataFrame) and done.null_count().sum_horizontal().item() == 0
 
@@ -134,13 +134,13 @@ QUESTIONS: dict[str, Callable[[Callable[[Any], Any], pd.DataFrame], bool]] = {
         impute, table[["weight", "pieces"]].astype({"weight": "float64"})
     ),
     "fills strings, kept as strings": lambda impute, table: _keeps(
-        impute, table[["pieces", "colour"]].astype({"pieces": "Float64"})
+        impute, table[["pieces", "colour"]].astype({"pieces": "Float64"}).astype({"pieces": "float64"})
     ),
     "fills ordered categories, kept": lambda impute, table: _keeps(
-        impute, table[["pieces", "size"]].astype({"pieces": "Float64"})
+        impute, table[["pieces", "size"]].astype({"pieces": "Float64"}).astype({"pieces": "float64"})
     ),
     "fills dates, kept": lambda impute, table: _keeps(
-        impute, table[["pieces", "sent"]].astype({"pieces": "Float64"})
+        impute, table[["pieces", "sent"]].astype({"pieces": "Float64"}).astype({"pieces": "float64"})
     ),
     "takes and gives polars": _polars,
     "fills polars strings": _polars_strings,

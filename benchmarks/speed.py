@@ -23,7 +23,7 @@ _LENGTHS = (25, 50, 100, 200, 400, 800, 1600)  # steps of ``default``, tried unt
 
 
 def run(datasets: Sequence[str], seeds: Sequence[int], methods: Sequence[str], steps: int) -> None:
-    """Let the methods take turns on the same cells; then look into the first dataset's fit."""
+    """Let the methods take turns on the same cells; then look into the last dataset's fit."""
     for seed in seeds:
         for name in datasets:
             dataset = load(name)

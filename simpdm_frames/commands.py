@@ -48,11 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _say
-            options.run(options)
+            with files.told(getattr(options, "input", None)):
+                options.run(options)
     except KeyboardInterrupt:
         print("simpdm: interrupted; no file was left half-written", file=sys.stderr)
         return 130
-    except (ValueError, TypeError, RuntimeError, OSError) as error:
+    except (ValueError, TypeError, RuntimeError, OSError, ImportError) as error:
         print(f"simpdm: {error}", file=sys.stderr)
         return 1
     return 0
@@ -158,6 +159,7 @@ def _impute(options: argparse.Namespace) -> None:
     if options.model and given.keys() - {"gpu", "random_state"}:
         late = ", ".join(f"--{name.replace('_', '-')}" for name in given.keys() - {"gpu", "random_state"})
         raise ValueError(f"{late}: the model is fitted already; leave it out, or leave out --model")
+    files.check(options.output)
     for path in (options.output, options.save_model):
         _refuse_overwriting(path, options)
     query = files.scan(options.input, options.missing_values)
@@ -169,7 +171,7 @@ def _impute(options: argparse.Namespace) -> None:
         model.save(options.save_model)
     late_options = {"estimate": options.estimate, "random_state": options.seed}
     wish = {name: value for name, value in late_options.items() if value is not None}
-    files.sink(model.impute(query, **wish), options.output, like=options.input)
+    files.sink(model.impute(query, **wish), options.output, options.input, options.missing_values)
 
 
 def _fit(options: argparse.Namespace) -> None:
@@ -209,7 +211,12 @@ def _show(frame: Any) -> None:
 
 
 def _refuse_overwriting(path: Path | None, options: argparse.Namespace) -> None:
-    if path is not None and path.exists() and not options.force:
+    """Refuse what could not be written, before any work begins."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder of {path} is not there; make it first")
+    if path.exists() and not options.force:
         raise FileExistsError(f"{path} is there already; pass --force to overwrite it")
 
 

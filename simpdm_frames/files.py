@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +15,7 @@ from simpdm_frames.replacing import replacing
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FileError", "scan", "sink"]
+__all__ = ["FileError", "check", "scan", "sink", "told"]
 
 _KINDS = {
     ".csv": "csv",
@@ -30,6 +33,11 @@ class FileError(ValueError):
     """A file cannot be read or written as it was asked for."""
 
 
+def check(path: Path) -> None:
+    """Refuse a name whose extension is not known."""
+    _kind(path)
+
+
 def scan(path: Path, missing_values: Sequence[str] = ()) -> pl.LazyFrame:
     """Read a file as a query.
 
@@ -39,28 +47,30 @@ def scan(path: Path, missing_values: Sequence[str] = ()) -> pl.LazyFrame:
     kind, polars = _kind(path), _polars()
     if not path.exists():
         raise FileError(f"{path} is not there")
+    if missing_values and kind != "csv":
+        raise FileError(f"--missing-values is about CSV files, where all is text; {path} tells holes itself")
     readers: dict[str, Callable[[], Any]] = {
         "csv": lambda: _scan_csv(path, missing_values),
         "parquet": lambda: polars.scan_parquet(path, glob=False),
         "ipc": lambda: polars.scan_ipc(path, glob=False),
         "ndjson": lambda: polars.scan_ndjson(path, infer_schema_length=None),
     }
-    query: pl.LazyFrame = readers[kind]()
-    try:
+    with told(path):
+        query: pl.LazyFrame = readers[kind]()
         query.collect_schema()
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise FileError(f"{path} cannot be read as {kind}: {error}") from error
     return query
 
 
-def sink(query: pl.LazyFrame, path: Path, like: Path | None = None) -> None:
+def sink(
+    query: pl.LazyFrame, path: Path, source: Path | None = None, missing_values: Sequence[str] = ()
+) -> None:
     """Write a query to a file, batch by batch; the file is whole or not there.
 
-    From CSV to CSV truth values are spelled as they are in the file that the query reads, ``like``.
+    From CSV to CSV, what stands in the file that the query reads, ``source``, is written as it stands there.
     """
     kind = _kind(path)
-    if like is not None and kind == _kind(like) == "csv":
-        query = _spelled(query, like)
+    if source is not None and kind == _kind(source) == "csv":
+        query = _as_written(query, source, missing_values)
     with replacing(path) as temporary:
         writers: dict[str, Callable[[], Any]] = {
             "csv": lambda: query.sink_csv(temporary, check_extension=False),
@@ -71,31 +81,73 @@ def sink(query: pl.LazyFrame, path: Path, like: Path | None = None) -> None:
         writers[kind]()
 
 
-def _scan_csv(path: Path, missing_values: Sequence[str], **options: Any) -> pl.LazyFrame:
+def _scan_csv(path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
+    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+        header = next(csv.reader(file), [])
+    twice = [name for name, count in Counter(header).items() if count > 1]
+    if twice:
+        raise FileError(f"{path} has columns of the same name: {', '.join(map(repr, twice))}; rename them")
     holes = ["", *missing_values]
     query: pl.LazyFrame = _polars().scan_csv(
-        path, null_values=holes, infer_schema_length=None, try_parse_dates=True, glob=False, **options
+        path, null_values=holes, infer_schema_length=None, try_parse_dates=True, glob=False
     )
     return query
 
 
-def _spelled(query: pl.LazyFrame, path: Path) -> pl.LazyFrame:
-    """Turn truth values into the words that stand for them in a CSV file."""
-    pl = _polars()
-    names = [name for name, dtype in query.collect_schema().items() if dtype == pl.Boolean]
-    if not names:
-        return query
-    texts = _scan_csv(path, (), schema_overrides=dict.fromkeys(names, pl.String))
-    found = texts.select(pl.col(names).drop_nulls().unique().implode()).collect(engine="streaming")
-    words = {name: {word.casefold(): word for word in found[name].item()} for name in names}
-    return query.with_columns(
-        pl.when(pl.col(name))
-        .then(pl.lit(words[name].get("true", "true")))
-        .when(~pl.col(name))
-        .then(pl.lit(words[name].get("false", "false")))
-        .alias(name)
-        for name in names
+def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
+    """Put the texts of a CSV file in the place of the values that were read from them; only fills are written anew.
+
+    So 01234 keeps its zero and 1.50 its digits, and truth values and times are spelled as those around them.
+    """
+    polars = _polars()
+    texts = polars.scan_csv(path, infer_schema=False, glob=False)
+    places = range(len(texts.collect_schema()))
+    seen = [polars.nth(place).filter(polars.nth(place).str.len_bytes() > 0).first() for place in places]
+    samples = texts.select(one.alias(str(place)) for place, one in enumerate(seen)).collect().row(0)
+    both: pl.LazyFrame = polars.concat(
+        [
+            query.select(polars.nth(place).alias(f"value {place}") for place in places),
+            texts.select(polars.nth(place).alias(f"text {place}") for place in places),
+        ],
+        how="horizontal",
     )
+    columns = []
+    for place, (name, dtype) in enumerate(query.collect_schema().items()):
+        text = polars.col(f"text {place}")
+        fill = _spelled(polars.col(f"value {place}"), dtype, samples[place] or "")
+        hole = text.is_null() | text.is_in(["", *missing_values])
+        columns.append(polars.when(hole).then(polars.coalesce(fill, text)).otherwise(text).alias(name))
+    return both.select(columns)
+
+
+def _spelled(value: pl.Expr, dtype: pl.DataType, sample: str) -> pl.Expr:
+    """Write a value as another one of its column is written."""
+    polars = _polars()
+    if dtype == polars.Boolean:
+        spell = str.title if sample.istitle() else str.upper if sample.isupper() else str.lower
+        spelled: pl.Expr = (
+            polars.when(value).then(polars.lit(spell("true"))).when(~value).then(polars.lit(spell("false")))
+        )
+        return spelled
+    if isinstance(dtype, polars.Datetime):
+        clock = "%H:%M:%S" if sample.count(":") > 1 else "%H:%M"
+        between, zone = "T" if "T" in sample else " ", "Z" if sample.endswith("Z") else ""
+        digits = len(sample.partition(".")[2].rstrip("Z"))
+        fraction = f"%.{3 * -(-digits // 3)}f" if digits else ""
+        return value.dt.to_string(f"%Y-%m-%d{between}{clock}{fraction}{zone}")
+    return value.cast(polars.String)
+
+
+@contextmanager
+def told(path: Path | None) -> Iterator[None]:
+    """Say in a line which file it is that polars cannot read or write."""
+    try:
+        yield
+    except Exception as error:
+        if path is None or not type(error).__module__.startswith("polars"):
+            raise
+        first = str(error).strip().splitlines()[0]
+        raise FileError(f"{path} cannot be read as {_kind(path)}: {first}") from error
 
 
 def _kind(path: Path) -> str:

@@ -35,6 +35,12 @@ def write(path: str | os.PathLike[str], codec: TableCodec, choices: Choices, eng
 
     from simpdm_frames.engine.stored import to_arrays  # noqa: PLC0415  # torch is slow to import
 
+    own = [f"{name!r} by {part.__name__}" for name, part in choices.codecs.items()]
+    if own:
+        raise ModelFileError(
+            f"a model with codecs from outside cannot be saved ({', '.join(own)}): a file must not name code to be "
+            "run; fit without codecs=, or pickle the model"
+        )
     arrays, facts = to_arrays(engine)
     model = {
         "version": VERSION,
@@ -46,6 +52,10 @@ def write(path: str | os.PathLike[str], codec: TableCodec, choices: Choices, eng
     }
     # One entry: several would be written in an order of chance, and equal models should give equal files.
     content = save(arrays, metadata={_ENTRY: json.dumps(model)})
+    if int.from_bytes(content[:8], "little") > _LONGEST_HEADER:
+        raise ModelFileError(
+            f"the columns and labels of this model need more than {_LONGEST_HEADER >> 20} MiB"
+        )
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(content)
         file.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ _MOST_COLUMNS = 60
 _MOST_PANELS = 24
 _MOST_BARS = 12
 _POINTS = 256
+_HOURS = {"duration", "time of day"}
+_CALENDAR = (-719_162, 2_932_896)  # from the year 1 to the year 9999, in days from 1970
 _REACH = 3  # bandwidths that a curve goes beyond the outermost value
 
 
@@ -69,7 +72,9 @@ def draw_holes(columns: Sequence[Column]) -> Figure:
         plt.setp(below.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
     total = sum(int(column.missing.sum()) for column in columns)
     cells = sum(map(len, columns))
-    cut = f" (the {len(shown)} with most of {len(columns)} columns)" if len(shown) < len(columns) else ""
+    cut = (
+        f" (the {len(shown)} columns with most holes, of {len(columns)})" if len(shown) < len(columns) else ""
+    )
     share = 100 * total / cells if cells else 0.0
     figure.suptitle(
         f"{total:,} of {cells:,} cells are missing, {share:.1f} %{cut}", fontsize=10, x=0.01, ha="left"
@@ -101,9 +106,8 @@ def draw_fills(before: Sequence[Column], after: Sequence[Column]) -> Figure:
         down, across, figsize=(2.9 * across, 2.3 * down + 0.4), squeeze=False, layout="constrained"
     )
     for panel, (observed, filled) in zip(panels.flat, pairs, strict=False):
-        panel.set_title(
-            f"{_short(observed.name)}, {int(observed.missing.sum()):,} filled", fontsize=9, loc="left"
-        )
+        n_filled = int((observed.missing & filled.known).sum())
+        panel.set_title(f"{_short(observed.name)}, {n_filled:,} filled", fontsize=9, loc="left")
         panel.spines[["top", "right", "left"]].set_visible(False)
         panel.set_yticks([])
         panel.tick_params(labelsize=8)
@@ -134,8 +138,10 @@ def _curves(panel: Axes, observed: Column, filled: Column) -> None:
         height = _density(values, grid, width)
         panel.fill_between(axis, height, color=colour, alpha=depth, linewidth=0)
         panel.plot(axis, height, color=colour, linewidth=1.6)
+    panel.margins(x=0)  # a calendar ends at the year 9999
     panel.set_ylim(bottom=0)
     if observed.meaning.startswith("date"):
+        panel.xaxis_date()
         panel.xaxis.set_major_locator(_dates().AutoDateLocator(minticks=2, maxticks=6))
         panel.xaxis.set_major_formatter(_dates().ConciseDateFormatter(panel.xaxis.get_major_locator()))
     else:
@@ -144,37 +150,33 @@ def _curves(panel: Axes, observed: Column, filled: Column) -> None:
         panel.set_xlabel("hours", fontsize=8)
 
 
-_HOURS = {"duration", "time of day"}
-
-
-def _axis(column: Column, grid: NDArray[np.float64], origin: int) -> NDArray[Any]:
-    """Give the points of an axis in what people read: dates as dates, durations in hours."""
+def _axis(column: Column, grid: NDArray[np.float64], origin: int) -> NDArray[np.float64]:
+    """Give the points of an axis in what people read: dates in days, as matplotlib counts them, times in hours."""
     if column.meaning.startswith("date"):
-        return np.datetime64(origin, "ns") + grid.astype("timedelta64[ns]")
-    if column.meaning in _HOURS:
-        return (grid + origin) / 3.6e12
-    return grid + origin
+        return np.clip((grid + origin) / 8.64e13, *_CALENDAR)
+    return np.asarray((grid + origin) / (3.6e12 if column.meaning in _HOURS else 1))
 
 
 def _bars(panel: Axes, observed: Column, filled: Column) -> None:
     """Draw the shares of labels side by side, the most frequent ones by name."""
-    cells = [
-        [str(label) for label in _labels(column, rows)]
+    counts = [
+        Counter(_labels(column, rows))
         for column, rows in ((observed, observed.known), (filled, observed.missing & filled.known))
     ]
-    order = [str(label) for label in (observed.levels or sorted(set(_labels(observed, observed.known))))]
-    order += sorted({*cells[1]} - {*order})
-    counts = {label: [texts.count(label) for texts in cells] for label in order}
-    if len(order) > _MOST_BARS:
-        kept = sorted(order, key=lambda label: -sum(counts[label]))[:_MOST_BARS]
-        order = [label for label in order if label in kept]
+    order: list[Any] = list(observed.levels) or sorted(counts[0])
+    order += [label for label in counts[1] if label not in counts[0] and label not in order]
+    kept = {label for label, _ in (counts[0] + counts[1]).most_common(_MOST_BARS)}
+    order = [label for label in order if label in kept]
     for shift, part, colour in ((-0.2, 0, _OBSERVED), (0.2, 1, _FILLED)):
-        shares = [counts[label][part] / max(len(cells[part]), 1) for label in order]
+        shares = [counts[part][label] / max(counts[part].total(), 1) for label in order]
         panel.bar(np.arange(len(order)) + shift, shares, width=0.4, color=colour, alpha=0.85)
-    crowded = sum(map(len, order)) > 26
+    texts = [_short(label, 12) for label in order]
+    if len({*texts}) < len(texts):  # 1 and "1" are two labels
+        texts = [_short(repr(label), 12) for label in order]
+    crowded = sum(map(len, texts)) > 26
     panel.set_xticks(
         range(len(order)),
-        [_short(label, 12) for label in order],
+        texts,
         rotation=40 if crowded else 0,
         ha="right" if crowded else "center",
         rotation_mode="anchor",
@@ -227,7 +229,8 @@ def _with_most_holes(columns: Sequence[Column]) -> list[Column]:
 
 def _short(name: Any, most: int = 18) -> str:
     text = str(name)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    text = text if len(text) <= most else f"{text[: most - 1]}…"
+    return text.replace("$", r"\$")  # which would begin a formula
 
 
 def _pyplot() -> Any:

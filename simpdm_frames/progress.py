@@ -22,7 +22,7 @@ _DELAY = 2.0  # seconds; what is over sooner needs no bar
 
 def check_progress(progress: Any) -> None:
     """Refuse what is no way to show progress."""
-    if progress not in (True, False, "auto") and not callable(progress):
+    if not isinstance(progress, bool) and progress != "auto" and not callable(progress):
         raise ValueError(f"progress must be 'auto', True, False or a function, got {progress!r}")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from simpdm_frames import frames, pictures
 from simpdm_frames.codecs import Choices, TableCodec, hint, mark
-from simpdm_frames.column import Column
+from simpdm_frames.column import Column, Kind
 from simpdm_frames.fitting import Learnt
 from simpdm_frames.options import FitOptions, named
 
@@ -40,7 +40,8 @@ def plan(frame: Any, **options: Any) -> Any:
 class Missing:
     """The holes of a frame, counted, in a small frame of the same library that can also be drawn.
 
-    It behaves as that frame does; ``frame`` is the frame itself.
+    What it does not know itself, such as ``report["holes"]`` or ``report.to_dict()``, that frame answers; ``frame``
+    is the frame.
     """
 
     def __init__(self, frame: Any, columns: Sequence[Column], source: Any) -> None:
@@ -74,6 +75,12 @@ class Missing:
         heights = [len(columns[0]) if columns else 0 for columns in (before, after)]
         if heights[0] != heights[1]:
             raise ValueError(f"the completed frame must have the same {heights[0]} rows, it has {heights[1]}")
+        found = {column.name: column for column in after}
+        other = [column.name for column in before if not _agree(column, found.get(column.name))]
+        if other:
+            raise ValueError(
+                f"observed cells differ in {other!r}: are these the same rows in the same order?"
+            )
         return pictures.draw_fills(before, after)
 
     def __getattr__(self, name: str) -> Any:
@@ -125,6 +132,18 @@ def missing(frame: Any, *, by: Literal["column", "pattern"] = "column") -> Missi
     counted = _shares(columns, dtypes) if by == "column" else _patterns(columns)
     marks = [Column.opaque(column.name, column.dtype, column.missing) for column in columns]  # no values
     return Missing(frames.backend_of(eager).table(counted), marks, frame)
+
+
+def _agree(before: Column, after: Column | None) -> bool:
+    """Tell whether the observed cells of a column are still what they were."""
+    if after is None or before.kind is not after.kind or before.kind in {Kind.BLANK, Kind.OPAQUE}:
+        return True  # there is nothing to be drawn
+    known = before.known
+    if before.kind is Kind.CONTINUOUS:
+        return bool(np.array_equal(before.numbers(0)[known], after.numbers(0)[known]))
+    place = {label: code for code, label in enumerate(after.levels)}
+    codes = np.array([place.get(label, -1) for label in before.levels], dtype=np.int64)
+    return bool(after.known[known].all() and np.array_equal(codes[before.values[known]], after.values[known]))
 
 
 def _shares(columns: Sequence[Column], dtypes: Sequence[str]) -> Report:

@@ -201,3 +201,79 @@ def test_the_demo_saves_its_table(suffix, tmp_path, capsys):
     assert run("demo", "-o", path, "--force") == 0
     assert run("demo", "-o", tmp_path / "patients.txt") == 1
     assert "must end in .csv or .parquet" in capsys.readouterr().err
+
+
+ODD_FIELDS = {
+    "zip": "01234",
+    "price": "1.50",
+    "far": "1e5",
+    "flag": "TRUE",
+    "other_flag": "false",
+    "when": "2024-01-05 10:00:00",
+    "iso": "2024-01-05T10:00:00.500000",
+    "short": "2024-01-05 10:00",
+    "day": "2024-01-05",
+    "text": 'a "quoted", text',
+    "^z.*$": "7",
+    "*": "8.25",
+}
+
+
+def test_from_csv_to_csv_every_field_stays_to_the_letter(tmp_path):
+    names = list(ODD_FIELDS)
+    rows = [
+        [
+            "" if (k + place) % 6 == 0 else "-" if (k + place) % 11 == 0 else ODD_FIELDS[name]
+            for place, name in enumerate(names)
+        ]
+        for k in range(40)
+    ]
+    with (tmp_path / "in.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([names, *rows])
+    command = ["impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--missing-values", "-", *QUICK]
+    assert run(*command, "--ignore", "text") == 0
+    with (tmp_path / "out.csv").open(newline="") as file:
+        done = list(csv.reader(file))
+    assert done[0] == names
+    for before, after in zip(rows, done[1:], strict=True):
+        for name, was, now in zip(names, before, after, strict=True):
+            if was not in {"", "-"} or name == "text":
+                assert now == was  # what is left keeps the word for its hole, too
+            elif name in {"flag", "other_flag", "when", "iso", "short", "day"}:
+                assert now == ODD_FIELDS[name]  # the only value there is, spelled as it was
+            else:
+                assert float(now) == float(ODD_FIELDS[name])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"x,y\n1,2\n1,2,3\n4,\n", "cannot be read as csv"),
+        (b"x,y\n1,caf\xe9\n2,\n", "cannot be read as csv"),
+        (b"x,x\n1,2\n", "columns of the same name: 'x'"),
+    ],
+)
+def test_a_broken_csv_file_is_told_in_one_line(content, message, tmp_path, capsys):
+    (tmp_path / "in.csv").write_bytes(content)
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert len(told.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["impute", "in.parquet", "-o", "x.xlsx"], "'.xlsx'; known are"),
+        (["impute", "in.parquet", "-o", "nowhere/x.csv"], "the folder of nowhere/x.csv is not there"),
+        (["impute", "in.parquet", "-o", "x.csv", "--save-model", "nowhere/m.simpdm"], "nowhere"),
+        (["fit", "in.parquet", "-o", "nowhere/m.simpdm"], "nowhere"),
+        (["plan", "in.parquet", "--missing-values", "n/a"], "--missing-values is about CSV files"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_any_training(arguments, message, table, monkeypatch, capsys):
+    monkeypatch.chdir(table.parent)
+    monkeypatch.setattr("simpdm_frames.fit", lambda *_, **__: pytest.fail("it began to train"))
+    assert run(*arguments) == 1
+    assert message in capsys.readouterr().err

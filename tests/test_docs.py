@@ -21,7 +21,7 @@ FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def load_runner():
-    spec = importlib.util.spec_from_file_location("run", ROOT / "docs" / "build" / "run.py")
+    spec = importlib.util.spec_from_file_location("run", ROOT / "docs" / "hooks" / "run.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -51,7 +51,8 @@ def test_a_page_has_a_folder_of_its_own_that_its_shell_shares():
     "page",
     [
         "```python\n1 / 0\n```\n",
-        "```python raises\n1\n```\n",
+        "```python raises ValueError\n1\n```\n",
+        "```python raises ValueError\n{}[1]\n```\n",
         "```bash\nfalse\n```\n",
         "```python\nx = (\n```\n",
     ],
@@ -62,7 +63,9 @@ def test_what_fails_fails_the_build(page):
 
 
 def test_an_error_and_a_warning_can_be_shown():
-    page = "```python raises\n{}['x']\n```\n```python\nimport warnings\nwarnings.warn('careful')\n```\n"
+    page = (
+        "```python raises KeyError\n{}['x']\n```\n```python\nimport warnings\nwarnings.warn('careful')\n```\n"
+    )
     done = run.Notebook("page").run(page)
     assert "KeyError: 'x'" in done
     assert "UserWarning: careful" in done
@@ -74,7 +77,7 @@ def test_blocks_that_are_not_run_are_installations_or_output(path):
     assert text.count("\n```") == 2 * len(FENCE.findall(text)), "a fence that the runner does not see"
     for language, flags, source in FENCE.findall(text):
         assert language in {"python", "bash", "console", "text"}
-        assert flags.strip() in {"", "hidden", "raises"}
+        assert re.fullmatch(r"|hidden|raises \w+", flags.strip())
         if language == "console":
             assert all(re.match(r"pip install |export |python -m ", line) for line in source.splitlines())
 

@@ -64,7 +64,7 @@ def test_of_many_columns_those_with_most_holes_are_shown():
     figure = frame.simpdm.missing().plot()
     names = [text.get_text() for text in figure.axes[1].get_xticklabels()]
     assert names == [f"column_{place}" for place in range(20, 80)]
-    assert "60 with most of 80 columns" in figure.get_suptitle()
+    assert "60 columns with most holes, of 80" in figure.get_suptitle()
 
 
 @pytest.mark.parametrize("data", [{}, {"a": []}, {"a": [1.5, 2.5]}])
@@ -140,3 +140,46 @@ def test_a_column_of_no_known_kind_is_only_counted():
     assert "1 of 2 cells" in pictures.draw_holes([column]).get_suptitle()
     with pytest.raises(ValueError, match="nothing to draw"):
         pictures.draw_fills([column], [column])
+
+
+def test_dates_far_away_are_drawn_where_they_are():
+    days = [dt.datetime(1500 + k, 1, 1) for k in range(19)] + [dt.datetime(9999, 12, 31)]
+    frame = pl.DataFrame({"day": days})
+    holes = frame.with_columns(pl.when(pl.int_range(pl.len()) % 4 > 0).then(pl.all()))
+    figure = holes.simpdm.missing().plot(frame)
+    figure.canvas.draw()
+    (panel,) = figure.axes
+    reached = [line.get_xdata() for line in panel.lines]
+    assert min(map(min, reached)) < mpl.dates.date2num(dt.datetime(1501, 1, 1))
+    assert max(map(max, reached)) == mpl.dates.date2num(dt.datetime(9999, 12, 31))
+
+
+def test_a_dollar_is_a_dollar():
+    frame = pd.DataFrame({"a $x_$ b": ["$10-$20", None, "$20-$30", "$10-$20"] * 3})
+    figure = frame.simpdm.missing().plot(frame.ffill())
+    figure.canvas.draw()
+    frame.simpdm.missing().plot().canvas.draw()
+    assert [text.get_text() for text in figure.axes[0].get_xticklabels()] == [r"\$10-\$20", r"\$20-\$30"]
+
+
+def test_labels_that_look_alike_are_two():
+    frame = pd.DataFrame({"x": pd.Series([1, "1", None, 1, "1", 1], dtype=object)})
+    done = frame.fillna({"x": "1"})
+    (panel,) = frame.simpdm.missing().plot(done).axes
+    assert sorted(text.get_text() for text in panel.get_xticklabels()) == ["'1'", "1"]
+    assert sorted(drawn(panel)) == [0.0, 0.4, 0.6, 1.0]
+
+
+def test_only_what_was_filled_is_counted():
+    frame = pd.DataFrame({"x": [1.0, None, None, None, 2.0]})
+    done = frame.assign(x=[1.0, 1.5, None, None, 2.0])
+    (panel,) = frame.simpdm.missing().plot(done).axes
+    assert panel.get_title(loc="left") == "x, 1 filled"
+
+
+@pytest.mark.parametrize("values", [[1.0, None, 3.0], ["a", None, "b"]])
+def test_other_rows_are_noticed(values):
+    frame = pd.DataFrame({"x": values})
+    done = frame.ffill()
+    with pytest.raises(ValueError, match=r"observed cells differ in \['x'\]: are these the same rows"):
+        frame.simpdm.missing().plot(done.iloc[::-1])

@@ -124,8 +124,9 @@ class Padding:
         numbers = scale.apply(tensor(encoded.numbers)).double().where(seen_numbers, 0.0)
         codes = tensor(encoded.codes).where(seen_codes, 0)
         counts = torch.zeros(heads.n_levels, dtype=torch.float64)
-        for part, seen in zip(codes.split(_BLOCK), seen_codes.split(_BLOCK), strict=True):
-            counts += (heads.one_hot(part) * heads.spread(seen)).sum(0)
+        for begin in range(0, len(encoded), _BLOCK):
+            rows = slice(begin, begin + _BLOCK)
+            counts += (heads.one_hot(codes[rows]) * heads.spread(seen_codes[rows])).sum(0)
         return cls(
             means=(numbers.sum(0) / seen_numbers.sum(0)).float(),
             shares=(counts / heads.spread(seen_codes.sum(0))).float(),

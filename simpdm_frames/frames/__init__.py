@@ -34,6 +34,7 @@ __all__ = [
 
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 _ADDED: list[Backend] = []
+_ACCESSORS: list[type] = []
 _WAYS_OUT = {
     ".Series": "; turn it into a frame first: series.to_frame()",
     ".ndarray": "; turn it into a frame first: pandas.DataFrame(array)",
@@ -43,8 +44,11 @@ _WAYS_OUT = {
 
 def add_backend(backend: Backend) -> None:
     """Let frames of one more library be filled; a backend that was added later is asked earlier."""
-    if backend not in _ADDED:
-        _ADDED.insert(0, backend)
+    if backend in _ADDED:
+        return
+    _ADDED.insert(0, backend)
+    for accessor in _ACCESSORS:
+        backend.register(accessor)
 
 
 def backend_of(frame: object) -> Backend:
@@ -74,6 +78,7 @@ def read(frame: object) -> list[Column]:
 
 def register(accessor: type) -> None:
     """Put the accessor on the frames of every library that is imported, now or later."""
+    _ACCESSORS.append(accessor)
     for library in _LIBRARIES:
         # In two steps, because the import of a backend may itself be what brings the library: the
         # library brings its backend, and the backend, once it is whole, takes the accessor.

@@ -54,10 +54,10 @@ def holes(frame: Any) -> Any:
     import polars as pl  # noqa: PLC0415  # as above
 
     marks = [
-        pl.when(pl.col(name).is_not_nan() if dtype.is_float() else pl.col(name).is_not_null())
+        pl.when(pl.nth(place).is_not_nan() if dtype.is_float() else pl.nth(place).is_not_null())
         .then(statement=True)
         .alias(name)
-        for name, dtype in frame.collect_schema().items()
+        for place, (name, dtype) in enumerate(frame.collect_schema().items())
     ]
     return frame.select(marks).collect(engine="streaming")
 

@@ -39,15 +39,16 @@ def columns(frame: Any) -> Sequence[Hashable]:
 
 def read(frame: Any, position: int) -> Column:
     """Read one column."""
-    series: pl.Series = frame.to_series(position)
+    # polars takes a name such as "^a.*$" for a pattern, so the series works under a plain one.
+    series: pl.Series = frame.to_series(position).alias("cells")
     missing = series.is_null().to_numpy()
-    name, dtype, kind = series.name, str(series.dtype), series.dtype
+    name, dtype, kind = frame.columns[position], str(series.dtype), series.dtype
     if kind == pl.Null:
         return Column(name, dtype, Kind.BLANK, missing, allowed=())
     if kind == pl.Boolean:
-        return _truth_column(series, missing)
+        return _truth_column(name, series, missing)
     if isinstance(kind, pl.String | pl.Categorical | pl.Enum):
-        return _label_column(series, missing)
+        return _label_column(name, series, missing)
     if kind.is_integer():
         return whole_column(name, dtype, _whole(series.drop_nulls()), missing, _bounds(kind))
     if isinstance(kind, pl.Decimal):
@@ -69,12 +70,12 @@ def write(
     """Give a frame with holes filled; each column keeps its dtype because it stays the same column."""
     done: pl.DataFrame = frame.clone()
     for position, filling in fillings.items():
-        series = frame.to_series(position)
+        name, series = frame.columns[position], frame.to_series(position).alias("cells")
         fillers = _native(series.dtype, filling)
         if fillers.null_count():
-            raise HolesLeftError.because(series.name, str(series.dtype))
+            raise HolesLeftError.because(name, str(series.dtype))
         # Scattering writes into the series that it is called on, hence into a clone.
-        done.replace_column(position, series.clone().scatter(filling.rows, fillers))
+        done.replace_column(position, series.clone().scatter(filling.rows, fillers).alias(name))
     return done.with_columns(pl.Series(str(name), holes) for name, holes in indicators.items())
 
 
@@ -90,12 +91,12 @@ def register(accessor: type) -> None:
         pl.api.register_lazyframe_namespace("simpdm")(accessor)
 
 
-def _truth_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
+def _truth_column(name: str, series: pl.Series, missing: NDArray[np.bool_]) -> Column:
     levels = tuple(series.drop_nulls().unique().sort().to_list())
     values = series.fill_null(value=False).to_numpy()
     codes = values.astype(np.int64) if len(levels) == 2 else np.zeros(len(values), dtype=np.int64)
     return Column(
-        series.name,
+        name,
         "Boolean",
         Kind.DISCRETE,
         missing,
@@ -106,14 +107,14 @@ def _truth_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
     )
 
 
-def _label_column(series: pl.Series, missing: NDArray[np.bool_]) -> Column:
+def _label_column(name: str, series: pl.Series, missing: NDArray[np.bool_]) -> Column:
     """Read labels, sorted; those of an Enum in its own order."""
     seen = series.drop_nulls().unique()
     enum = series.dtype if isinstance(series.dtype, pl.Enum) else None
     labels = (seen.cast(pl.String) if enum is None else seen).sort().cast(pl.String)
     codes = series.cast(pl.String).cast(pl.Enum(labels)).to_physical().fill_null(0).cast(pl.Int64)
     return Column(
-        series.name,
+        name,
         str(series.dtype) if enum is None else "Enum",
         Kind.DISCRETE,
         missing,

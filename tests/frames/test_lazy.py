@@ -188,3 +188,16 @@ def test_holes_of_a_query_are_counted_without_its_values():
             lazy.simpdm.missing(by="pattern").frame, lazy.collect().simpdm.missing(by="pattern").frame
         )
         assert_frame_equal(lazy.simpdm.plan(), lazy.collect().simpdm.plan())
+
+
+@pytest.mark.parametrize("name", ["^a.*$", "*", "^.*$"])
+def test_a_name_that_looks_like_a_pattern_is_a_name(name):
+    frame = pl.DataFrame({name: [1.5, None, 2.5, 3.5] * 5, "other": ["x", "y", None, "x"] * 5})
+    model = frame.simpdm.fit(**QUICK)
+    done = frame.simpdm.impute(model)
+    assert done.columns == frame.columns
+    assert [series.null_count() for series in done.get_columns()] == [0, 0]
+    lazy = frame.lazy().simpdm.impute(model).collect()
+    assert lazy.columns == frame.columns
+    assert lazy.rows() == done.rows()
+    assert frame.lazy().simpdm.missing()["holes"].to_list() == [5, 5]
