@@ -35,10 +35,14 @@ def test_a_page_runs_like_a_notebook():
         "```python\nx = 2\nprint('said')\nx + 1\n```\n\n```python hidden\nx = 5\n```\n\n```python\nx\n```\n"
     )
     done = run.Notebook("page").run(page)
-    assert done == (
-        "```python\nx = 2\nprint('said')\nx + 1\n```\n\n```text\nsaid\n```\n\n```text\n3\n```\n\n\n\n"
-        "```python\nx\n```\n\n```text\n5\n```\n\n"
-    )
+    blocks = [(language, source) for language, _, source in FENCE.findall(done)]
+    assert blocks == [
+        ("python", "x = 2\nprint('said')\nx + 1\n"),
+        ("text", "said\n"),
+        ("text", "3\n"),
+        ("python", "x\n"),
+        ("text", "5\n"),
+    ]
 
 
 def test_a_page_has_a_folder_of_its_own_that_its_shell_shares():

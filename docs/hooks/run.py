@@ -34,7 +34,7 @@ mpl.use("agg")
 __all__ = ["BlockError", "Notebook", "on_page_markdown"]
 
 _FENCE = re.compile(r"^```(\w+)[ ]?([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_WIDTH = 110
+_WIDTH = 92
 _SETTINGS = {"POLARS_TBL_WIDTH_CHARS": str(_WIDTH), "COLUMNS": str(_WIDTH)}
 
 
@@ -143,7 +143,7 @@ def _there(folder: str) -> Iterator[None]:
     os.chdir(folder)
     try:
         with pd.option_context(
-            "display.width", _WIDTH, "display.max_columns", 20, "display.max_colwidth", 80
+            "display.width", _WIDTH, "display.max_columns", 20, "display.max_colwidth", 48
         ):
             yield
     finally:
