@@ -125,6 +125,18 @@ def _with(function, quick):
     return lambda self, **options: function(self._frame, **{**options, **quick})
 
 
+def test_what_the_readme_points_to_is_there():
+    text = (ROOT / "README.md").read_text()
+    targets = [target for target in re.findall(r"\]\(([^)]+)\)", text) if not target.startswith("https:")]
+    assert len(targets) > 10
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_readme_beside_others_says_what_was_measured():
+    measured = (ROOT / "benchmarks" / "results" / "contract.md").read_text().partition("\n\n")[0]
+    assert measured in (ROOT / "README.md").read_text()
+
+
 def test_every_public_name_is_in_the_reference():
     api = (ROOT / "docs" / "api.md").read_text()
     for name in simpdm_frames.__all__:
