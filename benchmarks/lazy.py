@@ -63,9 +63,9 @@ def run(rows: int, preset_name: str, ways: Sequence[str]) -> None:
             command = [sys.executable, *map(str, WAYS[way](source, target, preset_name))]
             child = subprocess.Popen(command)
             _, status, used = os.wait4(child.pid, 0)
-            seconds = time.perf_counter() - began
-            if status:
-                raise RuntimeError(f"{way} ended with status {status}")
+            seconds, child.returncode = time.perf_counter() - began, os.waitstatus_to_exitcode(status)
+            if child.returncode:
+                raise RuntimeError(f"{way} ended with exit code {child.returncode}")
             left = pl.scan_parquet(target).null_count().collect(engine="streaming").sum_horizontal().item()
         values = {"seconds": f"{seconds:.1f}", "peak_mb": f"{used.ru_maxrss / 1000:.0f}", "holes_left": left}
         ROWS.append(**keys, **values)
