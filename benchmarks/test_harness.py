@@ -80,7 +80,7 @@ def test_a_summary_counts_ranks_and_ratios(own_data):
 def test_sizes_scale_in_a_process_of_their_own(own_data, monkeypatch, capsys):
     words = ["benchmarks", "--threads", "1", "scaling", "--sizes", "300x4,600x4,300x8", "--rounds", "1"]
     monkeypatch.setattr("sys.argv", [*words, "--preset", "fast"])
-    monkeypatch.setattr(scaling, "STEPS", 3)
+    monkeypatch.setattr(scaling, "STEPS", 40)
     command.main()
     assert len((own_data / "scaling.csv").read_text().splitlines()) == 4
     assert (own_data / "scaling.svg").exists()

@@ -26,6 +26,8 @@ from simpdm_frames.settings import Settings
 
 __all__ = ["Engine"]
 
+_WAVES_AT_ONCE = 2**20  # of a member
+
 
 class Engine:
     """A fitted model. It is never changed after the fit, so threads may share it.
@@ -271,7 +273,15 @@ class _Trial:
         )
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
-        return expectation(network, self._heads, self._settings.diffusion_steps, table)
+        """Predict so many rows at a time that the waves of a wide table do not fill the memory."""
+        width = 2 * self._settings.frequencies * self._layout.n_numbers + self._layout.n_levels
+        height, steps = max(_WAVES_AT_ONCE // max(width, 1), 64), self._settings.diffusion_steps
+        parts = [
+            expectation(network, self._heads, steps, table.part(begin, height))
+            for begin in range(0, len(table), height)
+        ]
+        numbers, log_levels = zip(*parts, strict=True)
+        return torch.cat(numbers, dim=1), torch.cat(log_levels, dim=1)
 
 
 def _diffusions(

@@ -51,6 +51,12 @@ class Table:
         """Take some rows; an index of several axes gives tables of several axes."""
         return Table(self.numbers[index], self.levels[index], self.missing[index])
 
+    def part(self, begin: int, height: int) -> Table:
+        """Take so many rows from one on, or those that are left."""
+        height = min(height, len(self) - begin)
+        parts = (part.narrow(-2, begin, height) for part in (self.numbers, self.levels, self.missing))
+        return Table(*parts)
+
     def to(self, device: str) -> Table:
         """Move the rows to a device."""
         return Table(self.numbers.to(device), self.levels.to(device), self.missing.to(device))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine, NonFiniteLossError
+from simpdm_frames.engine.sampling import expectation
 from simpdm_frames.presets import preset
 from simpdm_frames.settings import Settings
 
@@ -329,3 +330,22 @@ def test_alignment_lowers_the_spread_over_initial_noises():
         return np.stack(fills).std(0).mean()
 
     assert spread(base.override(alignment="mse", alignment_weight=10.0)) < 0.7 * spread(base)
+
+
+def test_scouts_are_asked_in_parts_without_a_difference(monkeypatch):
+    mixed = table(Layout(3, (2, 5)), n=300)
+    small = Settings(steps=60, width=16, members=3, scouts=2, frequencies=2, look_every=20, average=0.9)
+    at_once = Engine.fit(mixed, small, seed=0)
+    monkeypatch.setattr("simpdm_frames.engine.engine._WAVES_AT_ONCE", 1)
+    heights = []
+    monkeypatch.setattr(
+        "simpdm_frames.engine.engine.expectation",
+        lambda *given: heights.append(len(given[-1])) or expectation(*given),
+    )
+    in_parts = Engine.fit(mixed, small, seed=0)
+    assert max(heights) == 64
+    assert sum(heights) % 300 == 0
+    np.testing.assert_allclose(in_parts.judged, at_once.judged, rtol=1e-5)
+    np.testing.assert_allclose(
+        in_parts.impute(mixed).numbers, at_once.impute(mixed).numbers, rtol=1e-4, atol=1e-5
+    )
