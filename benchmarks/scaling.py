@@ -90,7 +90,7 @@ def measure(name: str, rows: int, columns: int) -> dict[str, str]:
         "impute_us_a_row": f"{1e6 * seconds / rows:.3f}",
         "gflops": f"{work / seconds / 1e9:.1f}",
         "bare_gflops": f"{bare_rate(settings, columns) / 1e9:.1f}",
-        "peak_mb": f"{peak:.0f}",
+        "peak_mb": f"{max(peak, 0):.0f}",
     }
 
 

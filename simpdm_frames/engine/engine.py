@@ -18,7 +18,7 @@ from simpdm_frames.engine.noise import content_keys
 from simpdm_frames.engine.objective import Objective
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.residuals import Residuals
-from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation
+from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation, pass_height
 from simpdm_frames.engine.schedule import Schedule
 from simpdm_frames.engine.table import Padding, Scale, Table, tensor
 from simpdm_frames.engine.training import Callback, Progress, Run, train
@@ -69,7 +69,11 @@ class Engine:
         self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
         self.shares = shares.to(device)
         self.residuals = None if residuals is None else residuals.to(device)
-        self._sampler = Sampler(self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals)
+        described = layout.n_numbers * settings.wave_width if settings.frequencies else 0
+        height = pass_height(settings.members * max(described, layout.n_numbers + layout.n_levels))
+        self._sampler = Sampler(
+            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height
+        )
 
     @classmethod
     def fit(
@@ -150,7 +154,7 @@ class Engine:
         codes = tensor(encoded.codes).where(tensor(~encoded.missing[:, self.layout.n_numbers :]), 0)
         numbers = encoded.numbers.copy()
         probabilities = Heads(self.layout.cardinalities).one_hot(codes).numpy()
-        height = min(batch_size, PASS_HEIGHT)
+        height = min(batch_size, self._sampler.height)
         for begin in range(0, len(holes), height):
             rows = holes[begin : begin + height]
             filled = self._complete(encoded.rows(rows), self.seed if seed is None else seed, draw=draw)

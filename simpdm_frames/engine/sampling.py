@@ -20,12 +20,21 @@ from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
 
-__all__ = ["PASS_HEIGHT", "Sampler", "expectation", "predict"]
+__all__ = ["PASS_HEIGHT", "Sampler", "expectation", "pass_height", "predict"]
 
 PASS_HEIGHT = 512
-"""Rows of each pass through the network; fewer are padded up to it."""
+"""Rows of a pass through the network, at most; fewer than a model's own height are padded up to it."""
+_LARGEST = 2**22  # numbers in a tensor of a pass: memory for more is taken anew each time, which takes longer
 _MOST_ROUNDS = 16  # of a draw: beyond it several cells of a row are drawn at once
 _ORDER, _DRAWN = -1, -2  # purposes of random numbers; those of the walk count its draws from 0
+
+
+def pass_height(numbers_a_row: int) -> int:
+    """Say how many rows a model takes at a time: fewer of a wide table, and always the same number."""
+    height = PASS_HEIGHT
+    while height > 64 and height * numbers_a_row > _LARGEST:
+        height //= 2
+    return height
 
 
 def predict(
@@ -76,7 +85,9 @@ class Sampler:
         settings: Settings,
         shares: Tensor,
         residuals: Residuals | None = None,
+        height: int = PASS_HEIGHT,
     ) -> None:
+        self.height = height
         self._network = network
         self._gaussian = gaussian
         self._multinomial = multinomial
@@ -94,26 +105,26 @@ class Sampler:
 
     @torch.no_grad()
     def complete(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
-        """Estimate the holes of at most ``PASS_HEIGHT`` rows.
+        """Estimate the holes of at most ``height`` rows.
 
         Shape
         -----
         ``keys`` (n,); results: numbers (n, n_numbers), probabilities (n, n_levels).
         """
-        full, full_keys = _padded(table, keys)
+        full, full_keys = _padded(table, keys, self.height)
         numbers, probabilities = self._estimate(full, full_keys, seed)
         filled = self._fill(full, full.missing, numbers, probabilities)
         return filled.numbers[: len(table)], filled.levels[: len(table)]
 
     @torch.no_grad()
     def draw(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
-        """Draw the holes of at most ``PASS_HEIGHT`` rows from what is known of them; as ``complete`` otherwise.
+        """Draw the holes of at most ``height`` rows from what is known of them; as ``complete`` otherwise.
 
         Cell by cell, in a random order of each row, every draw given those before it: so the cells of a
         row fit together. A number is its expectation and an error that scouts made at such an expectation.
         Without scouts the draw is a walk of Algorithm 2.
         """
-        full, full_keys = _padded(table, keys)
+        full, full_keys = _padded(table, keys, self.height)
         if self._residuals is None:
             by_member, log_levels = self._walk(full, full_keys, seed, 0, "noise")
             race = uniform(seed, full_keys, (_DRAWN, 1), full.levels.shape[1])
@@ -178,9 +189,9 @@ class Sampler:
         )
 
 
-def _padded(table: Table, keys: Tensor) -> tuple[Table, Tensor]:
+def _padded(table: Table, keys: Tensor, height: int) -> tuple[Table, Tensor]:
     """Add empty rows up to the height of a pass."""
-    lacking = PASS_HEIGHT - len(table)
+    lacking = height - len(table)
     parts = (table.numbers, table.levels, table.missing)
     return Table(*(functional.pad(part, (0, 0, 0, lacking)) for part in parts)), functional.pad(
         keys, (0, lacking)

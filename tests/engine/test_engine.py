@@ -349,3 +349,12 @@ def test_scouts_are_asked_in_parts_without_a_difference(monkeypatch):
     np.testing.assert_allclose(
         in_parts.impute(mixed).numbers, at_once.impute(mixed).numbers, rtol=1e-4, atol=1e-5
     )
+
+
+def test_the_rows_of_a_wide_table_do_not_depend_on_their_batch():
+    wide = table(Layout(700), n=300)
+    engine = Engine.fit(wide, preset("fast", 300, 700).override(steps=2, width=16), seed=0)
+    whole = engine.impute(wide)
+    assert_same(engine.impute(wide, batch_size=77), whole)
+    some = np.arange(300)[::-7]
+    np.testing.assert_array_equal(engine.impute(wide.rows(some)).numbers, whole.numbers[some])

@@ -7,7 +7,7 @@ from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.noise import normal, uniform
 from simpdm_frames.engine.ragged import Heads
-from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler
+from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, pass_height
 from simpdm_frames.engine.schedule import Schedule
 from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
@@ -115,3 +115,7 @@ def test_draws_are_averaged_and_differ():
     ends = torch.stack([calls[draw * 6 + 5][3][:N, :N_NUMBERS] for draw in range(3)])
     lost = rows.missing[:, :N_NUMBERS]
     torch.testing.assert_close(numbers[lost], ends.mean(0)[lost])
+
+
+def test_wide_tables_are_taken_fewer_rows_at_a_time():
+    assert [pass_height(width) for width in (1, 8 * 1024, 8 * 1024 + 1, 2**20)] == [512, 512, 256, 64]
