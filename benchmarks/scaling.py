@@ -165,14 +165,20 @@ def _plot(rows: Sequence[dict[str, str]]) -> None:
             for r in rows
             if r[other] == fixed
         )
-        panel.plot(*zip(*points, strict=True), "o-")
+        sizes = sorted({size for size, _ in points})
+        medians = [statistics.median(s for size, s in points if size == one) for one in sizes]
+        panel.plot(sizes, medians, color="#3b5b7a")
+        panel.plot(*zip(*points, strict=True), "o", color="#3b5b7a", alpha=0.5, markersize=4)
         panel.set(
-            xscale="log",
-            yscale="log",
+            xscale="log" if axis == "rows" else "linear",
+            yscale="log" if axis == "rows" else "linear",
             xlabel=axis,
             ylabel="seconds to impute",
             title=f"{int(fixed):,} {other}",
         )
+        panel.set_xticks(sizes, [f"{size:,}" for size in sizes])
+        panel.minorticks_off()
+        panel.yaxis.set_major_formatter("{x:g}")
         panel.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(RESULTS / "scaling.svg", metadata={"Date": None})
