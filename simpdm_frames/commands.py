@@ -72,6 +72,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"simpdm_frames {simpdm_frames.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
 
     one = _command(commands, "impute", _impute, "fill the holes of a file")
@@ -162,6 +163,8 @@ def _impute(options: argparse.Namespace) -> None:
     files.check(options.output)
     for path in (options.output, options.save_model):
         _refuse_overwriting(path, options)
+    if options.model and not options.model.exists():
+        raise FileNotFoundError(f"{options.model} is not there")
     query = files.scan(options.input, options.missing_values)
     if options.model:
         model = simpdm_frames.load(options.model, gpu=given.get("gpu", "auto"))

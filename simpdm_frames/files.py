@@ -29,6 +29,9 @@ _KINDS = {
 }
 
 
+_MOST_DECIMALS = 6  # that someone would write on purpose
+
+
 class FileError(ValueError):
     """A file cannot be read or written as it was asked for."""
 
@@ -87,11 +90,24 @@ def _scan_csv(path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
         raise FileError(f"{path} has columns of the same name: {', '.join(map(repr, twice))}; rename them")
-    holes = ["", *missing_values]
-    query: pl.LazyFrame = _polars().scan_csv(
-        path, null_values=holes, infer_schema_length=None, try_parse_dates=True, glob=False
+    polars, holes = _polars(), ["", *missing_values]
+
+    def typed(**options: Any) -> pl.LazyFrame:
+        query: pl.LazyFrame = polars.scan_csv(
+            path, null_values=holes, infer_schema_length=None, try_parse_dates=True, glob=False, **options
+        )
+        return query
+
+    # What begins with a zero is a code, such as 01067, and no number.
+    whole = [place for place, dtype in enumerate(typed().collect_schema().dtypes()) if dtype.is_integer()]
+    zero_led = [polars.nth(place).str.contains(r"^[-+]?0\d").any() for place in whole]
+    texts = polars.scan_csv(path, infer_schema=False, glob=False)
+    found = texts.select(one.alias(str(place)) for place, one in zip(whole, zero_led, strict=True))
+    codes = found.collect(engine="streaming").row(0) if whole else ()
+    names = typed().collect_schema().names()
+    return typed(
+        schema_overrides={names[p]: polars.String for p, is_code in zip(whole, codes, strict=True) if is_code}
     )
-    return query
 
 
 def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
@@ -104,6 +120,13 @@ def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) 
     places = range(len(texts.collect_schema()))
     seen = [polars.nth(place).filter(polars.nth(place).str.len_bytes() > 0).first() for place in places]
     samples = texts.select(one.alias(str(place)) for place, one in enumerate(seen)).collect().row(0)
+    decimals = [polars.nth(place).str.extract(r"^[-+]?\d*\.(\d+)$").str.len_chars() for place in places]
+    shortest, longest = (
+        texts.select(getattr(one, end)().alias(str(place)) for place, one in enumerate(decimals))
+        .collect()
+        .row(0)
+        for end in ("min", "max")
+    )
     both: pl.LazyFrame = polars.concat(
         [
             query.select(polars.nth(place).alias(f"value {place}") for place in places),
@@ -114,14 +137,15 @@ def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) 
     columns = []
     for place, (name, dtype) in enumerate(query.collect_schema().items()):
         text = polars.col(f"text {place}")
-        fill = _spelled(polars.col(f"value {place}"), dtype, samples[place] or "")
+        digits = longest[place] if shortest[place] == longest[place] else None
+        fill = _spelled(polars.col(f"value {place}"), dtype, samples[place] or "", digits)
         hole = text.is_null() | text.is_in(["", *missing_values])
         columns.append(polars.when(hole).then(polars.coalesce(fill, text)).otherwise(text).alias(name))
     return both.select(columns)
 
 
-def _spelled(value: pl.Expr, dtype: pl.DataType, sample: str) -> pl.Expr:
-    """Write a value as another one of its column is written."""
+def _spelled(value: pl.Expr, dtype: pl.DataType, sample: str, decimals: int | None) -> pl.Expr:
+    """Write a value as others of its column are written, all of them with so many decimals."""
     polars = _polars()
     if dtype == polars.Boolean:
         spell = str.title if sample.istitle() else str.upper if sample.isupper() else str.lower
@@ -135,6 +159,10 @@ def _spelled(value: pl.Expr, dtype: pl.DataType, sample: str) -> pl.Expr:
         digits = len(sample.partition(".")[2].rstrip("Z"))
         fraction = f"%.{3 * -(-digits // 3)}f" if digits else ""
         return value.dt.to_string(f"%Y-%m-%d{between}{clock}{fraction}{zone}")
+    if dtype.is_float() and decimals is not None and decimals <= _MOST_DECIMALS:
+        fixed = value.cast(polars.Decimal(scale=decimals), strict=False).cast(polars.String)
+        written: pl.Expr = polars.coalesce(fixed, value.cast(polars.String))
+        return written
     return value.cast(polars.String)
 
 

@@ -241,6 +241,8 @@ def test_from_csv_to_csv_every_field_stays_to_the_letter(tmp_path):
                 assert now == was  # what is left keeps the word for its hole, too
             elif name in {"flag", "other_flag", "when", "iso", "short", "day"}:
                 assert now == ODD_FIELDS[name]  # the only value there is, spelled as it was
+            elif name in {"zip", "price"}:
+                assert now == ODD_FIELDS[name]
             else:
                 assert float(now) == float(ODD_FIELDS[name])
 
@@ -277,3 +279,28 @@ def test_what_cannot_be_done_is_said_before_any_training(arguments, message, tab
     monkeypatch.setattr("simpdm_frames.fit", lambda *_, **__: pytest.fail("it began to train"))
     assert run(*arguments) == 1
     assert message in capsys.readouterr().err
+
+
+def test_codes_with_a_leading_zero_are_text_in_every_format(tmp_path):
+    lines = [f"{k},{'' if k % 5 == 0 else '0106' + str(k % 3)},{k / 4:.2f}" for k in range(30)]
+    (tmp_path / "in.csv").write_text("\n".join(["x,code,price", *lines]) + "\n")
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.parquet", *QUICK) == 0
+    done = pl.read_parquet(tmp_path / "out.parquet")
+    assert done["code"].dtype == pl.String
+    assert {*done["code"]} == {"01060", "01061", "01062"}
+
+
+def test_fills_have_the_decimals_of_their_column(tmp_path):
+    lines = [f"{k},{'' if k % 5 == 0 else f'{k / 4:.2f}'},{k / 3:.1f}{'7' * (k % 2)}" for k in range(40)]
+    (tmp_path / "in.csv").write_text("\n".join(["x,price,free", *lines]) + "\n")
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
+    with (tmp_path / "out.csv").open() as file:
+        prices = [row["price"] for row in csv.DictReader(file)]
+    assert all(len(price.partition(".")[2]) == 2 for price in prices)
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit) as left:
+        run("--version")
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("simpdm_frames 0.")
