@@ -57,7 +57,7 @@ def fit(frame: Any, **options: Any) -> Imputer:
     verbose : int
         Above 0: what is fitted and how long that will take, on the error stream. It is always logged, by
         the logger ``simpdm_frames``.
-    max_rows : int, default 500 000
+    max_rows : int, default 200 000
         A frame with more rows is sampled, each row as likely as any other.
     categorical : name or names
         Columns whose values are labels without an order, whatever their dtype.

@@ -19,7 +19,7 @@ __all__ = ["CHUNK", "FitOptions", "ImputeOptions", "named"]
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-_MAX_ROWS = 500_000
+_MAX_ROWS = 200_000
 _ENDLESS = 100_000_000  # steps, as many as a setting may have
 CHUNK = 16_384
 """Rows that are completed at a time."""
