@@ -98,16 +98,20 @@ def _scan_csv(path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
         )
         return query
 
+    schema = typed().collect_schema()
+    whole = [(place, name) for place, (name, dtype) in enumerate(schema.items()) if dtype.is_integer()]
+    if not whole:
+        return typed()
     # What begins with a zero is a code, such as 01067, and no number.
-    whole = [place for place, dtype in enumerate(typed().collect_schema().dtypes()) if dtype.is_integer()]
-    zero_led = [polars.nth(place).str.contains(r"^[-+]?0\d").any() for place in whole]
-    texts = polars.scan_csv(path, infer_schema=False, glob=False)
-    found = texts.select(one.alias(str(place)) for place, one in zip(whole, zero_led, strict=True))
-    codes = found.collect(engine="streaming").row(0) if whole else ()
-    names = typed().collect_schema().names()
-    return typed(
-        schema_overrides={names[p]: polars.String for p, is_code in zip(whole, codes, strict=True) if is_code}
-    )
+    zero_led = [polars.nth(place).str.contains(r"^[-+]?0\d").any().alias(name) for place, name in whole]
+    codes = _texts(path).select(zero_led).collect(engine="streaming").row(0, named=True)
+    return typed(schema_overrides={name: polars.String for name, is_code in codes.items() if is_code})
+
+
+def _texts(path: Path) -> pl.LazyFrame:
+    """Read a CSV file as it is written."""
+    query: pl.LazyFrame = _polars().scan_csv(path, infer_schema=False, glob=False)
+    return query
 
 
 def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
@@ -115,18 +119,15 @@ def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) 
 
     So 01234 keeps its zero and 1.50 its digits, and truth values and times are spelled as those around them.
     """
-    polars = _polars()
-    texts = polars.scan_csv(path, infer_schema=False, glob=False)
+    polars, texts, holes = _polars(), _texts(path), ["", *missing_values]
     places = range(len(texts.collect_schema()))
-    seen = [polars.nth(place).filter(polars.nth(place).str.len_bytes() > 0).first() for place in places]
-    samples = texts.select(one.alias(str(place)) for place, one in enumerate(seen)).collect().row(0)
-    decimals = [polars.nth(place).str.extract(r"^[-+]?\d*\.(\d+)$").str.len_chars() for place in places]
-    shortest, longest = (
-        texts.select(getattr(one, end)().alias(str(place)) for place, one in enumerate(decimals))
-        .collect()
-        .row(0)
-        for end in ("min", "max")
-    )
+    looks = []
+    for place in places:
+        seen = polars.nth(place).filter(~polars.nth(place).is_in(holes))
+        decimals = seen.str.extract(r"^[-+]?\d*\.(\d+)$").str.len_chars()
+        looks += [seen.first().alias(f"sample {place}")]
+        looks += [decimals.min().alias(f"shortest {place}"), decimals.max().alias(f"longest {place}")]
+    look = texts.select(looks).collect(engine="streaming").row(0, named=True)
     both: pl.LazyFrame = polars.concat(
         [
             query.select(polars.nth(place).alias(f"value {place}") for place in places),
@@ -137,9 +138,10 @@ def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) 
     columns = []
     for place, (name, dtype) in enumerate(query.collect_schema().items()):
         text = polars.col(f"text {place}")
-        digits = longest[place] if shortest[place] == longest[place] else None
-        fill = _spelled(polars.col(f"value {place}"), dtype, samples[place] or "", digits)
-        hole = text.is_null() | text.is_in(["", *missing_values])
+        longest = look[f"longest {place}"]
+        digits = longest if look[f"shortest {place}"] == longest else None
+        fill = _spelled(polars.col(f"value {place}"), dtype, look[f"sample {place}"] or "", digits)
+        hole = text.is_null() | text.is_in(holes)
         columns.append(polars.when(hole).then(polars.coalesce(fill, text)).otherwise(text).alias(name))
     return both.select(columns)
 

@@ -180,9 +180,10 @@ def test_a_killed_imputation_leaves_the_old_file(table, tmp_path):
 
 @pytest.mark.parametrize("words", [("True", "False"), ("true", "false"), ("TRUE", "FALSE")])
 def test_truth_values_are_spelled_as_they_were(words, tmp_path):
-    lines = [f"{k},{words[k % 2] if k % 5 else ''}" for k in range(30)]
+    lines = [f"{k},{words[k % 2] if k % 5 else 'n/a'}" for k in range(30)]  # the first one tells nothing
     (tmp_path / "in.csv").write_text("\n".join(["x,flag", *lines]) + "\n")
-    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
+    command = ["impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--missing-values", "n/a"]
+    assert run(*command, *QUICK) == 0
     with (tmp_path / "out.csv").open() as file:
         cells = [row["flag"] for row in csv.DictReader(file)]
     assert {*cells} <= {*words}
