@@ -14,6 +14,13 @@ from simpdm_frames import presets
 from simpdm_frames.settings import Settings
 
 
+def test_every_study_is_helped_with(capsys):
+    with pytest.raises(SystemExit):
+        command.make_parser().parse_args(["--help"])
+    told = capsys.readouterr().out
+    assert [study for study in command.STUDIES if study not in told] == []
+
+
 @pytest.fixture
 def own_data(tmp_path, monkeypatch):
     """A small mixed table under a name that has published settings, and an empty results folder."""

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import simpdm_frames
 from simpdm_frames import files
+from simpdm_frames.codecs.choices import nearest
+from simpdm_frames.options import FitOptions
+from simpdm_frames.progress import HINTS
 
-__all__ = ["main", "script"]
+__all__ = ["UsageError", "main", "script"]
 
 _EPILOG = """\
 examples:
@@ -38,6 +44,19 @@ _FIT = (
     "gpu",
     "max_rows",
 )
+_MOST_PATTERNS = 40
+# How Python's options are called here, in messages that speak of them.
+_CALLED = (
+    (r"\brandom_state\b", "--seed"),
+    (r"\b(missing|time|max)_(values|budget|rows)\b", r"--\1-\2"),
+    (r"\b(categorical|ordinal|ignore|columns)(?= names\b| does not name\b)", r"--\1"),
+    (r"(?<=\bin )(categorical|ordinal|columns)\b", r"--\1"),
+    (r"\bordinal=\{'(.*?)': \[lowest, …, highest\]\}", r"--ordinal \1=lowest:…:highest"),
+)
+
+
+class UsageError(ValueError):
+    """The command makes no sense, whatever the files hold."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
     try:
-        with warnings.catch_warnings():
+        with _hinting(), warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _say
             with files.told(getattr(options, "input", None)):
@@ -54,8 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("simpdm: interrupted; no file was left half-written", file=sys.stderr)
         return 130
     except (ValueError, TypeError, RuntimeError, OSError, ImportError) as error:
-        print(f"simpdm: {error}", file=sys.stderr)
-        return 1
+        print(f"simpdm: {_in_shell(str(error))}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
     return 0
 
 
@@ -64,9 +83,25 @@ def script() -> None:
     sys.exit(main())
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser that asks what was meant."""
+
+    options: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with a message, and with the word that was probably meant."""
+        choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
+        option = re.search(r"unrecognized arguments: (--[^\s=]+)", message)
+        if choice:
+            message += f"; {nearest(choice[1], re.findall(r'[a-z]+', choice[2]))}"
+        elif option and (near := nearest(option[1], self.options)).startswith("did"):
+            message += f"; {near}"
+        super().error(message)
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="simpdm",
         description="Fill the missing values of tables with SimpDM; every dtype stays as it was.",
         epilog=_EPILOG,
@@ -109,6 +144,9 @@ def make_parser() -> argparse.ArgumentParser:
         help="only save the table with holes, as .csv or .parquet",
     )
     one.add_argument("--force", action="store_true", help="overwrite a file that is there")
+    parser.options = sorted(
+        {text for one in commands.choices.values() for text in one._option_string_actions}  # noqa: SLF001  # no public way
+    )
     return parser
 
 
@@ -130,11 +168,13 @@ def _fit_options(one: argparse.ArgumentParser) -> None:
     group = one.add_argument_group("fit")
     for name, what in (
         ("categorical", "columns whose values are labels, whatever they look like"),
-        ("ordinal", "columns whose values are ordered steps"),
+        ("ordinal", "columns whose values are ordered steps; of labels with their order: size=S:M:L"),
         ("ignore", "columns that are neither filled nor looked at"),
         ("columns", "the only columns to be filled"),
     ):
-        group.add_argument(f"--{name}", type=_names, metavar="A,B", help=what)
+        group.add_argument(
+            f"--{name}", type=_orders if name == "ordinal" else _names, metavar="A,B", help=what
+        )
     group.add_argument("--seed", type=int, metavar="N", help="make fit and fills repeatable")
     group.add_argument("--preset", choices=("fast", "default", "best", "paper"), help="accuracy against time")
     group.add_argument("--time-budget", type=float, metavar="S", help="seconds that the fit may take")
@@ -147,11 +187,21 @@ def _names(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def _orders(text: str) -> dict[str, list[str] | None]:
+    """Read ``grade,size=S:M:L``: some columns bring an order, others are given one."""
+    parts = (part.partition("=") for part in _names(text))
+    return {name: order.split(":") if order else None for name, _, order in parts}
+
+
 def _given(options: argparse.Namespace) -> dict[str, Any]:
     """Collect the options of the fit that were given."""
     given = {name: getattr(options, name) for name in _FIT if getattr(options, name) is not None}
     if "seed" in given:
         given["random_state"] = given.pop("seed")
+    try:
+        FitOptions.parse(given)
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
     return given
 
 
@@ -159,7 +209,7 @@ def _impute(options: argparse.Namespace) -> None:
     given = _given(options)
     if options.model and given.keys() - {"gpu", "random_state"}:
         late = ", ".join(f"--{name.replace('_', '-')}" for name in given.keys() - {"gpu", "random_state"})
-        raise ValueError(f"{late}: the model is fitted already; leave it out, or leave out --model")
+        raise UsageError(f"{late}: the model is fitted already; leave it out, or leave out --model")
     files.check(options.output)
     for path in (options.output, options.save_model):
         _refuse_overwriting(path, options)
@@ -189,7 +239,8 @@ def _plan(options: argparse.Namespace) -> None:
 
 
 def _missing(options: argparse.Namespace) -> None:
-    _show(simpdm_frames.missing(files.scan(options.input, options.missing_values), by=options.by))
+    report = simpdm_frames.missing(files.scan(options.input, options.missing_values), by=options.by)
+    _show(report, _MOST_PATTERNS if options.by == "pattern" else None)
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -202,15 +253,18 @@ def _demo(options: argparse.Namespace) -> None:
     demo.save(options.output)
 
 
-def _show(frame: Any) -> None:
-    """Print a frame whole, as plain columns."""
+def _show(frame: Any, most: int | None = None) -> None:
+    """Print a frame as plain columns; of its rows so many, or all."""
     cells = [[str(name) for name in frame.columns]]
+    rows = frame.rows()[:most]
     cells += [
-        [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row] for row in frame.rows()
+        [f"{cell:.3f}" if isinstance(cell, float) else _in_shell(str(cell)) for cell in row] for row in rows
     ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    if len(rows) < len(frame):
+        print(f"… and {len(frame) - len(rows):,} more")
 
 
 def _refuse_overwriting(path: Path | None, options: argparse.Namespace) -> None:
@@ -224,4 +278,31 @@ def _refuse_overwriting(path: Path | None, options: argparse.Namespace) -> None:
 
 
 def _say(message: Warning | str, *_rest: Any, **_more: Any) -> None:
-    print(f"simpdm: warning: {message}", file=sys.stderr)
+    print(f"simpdm: warning: {_in_shell(str(message))}", file=sys.stderr)
+
+
+def _in_shell(text: str) -> str:
+    """Call options as they are called here."""
+    for pattern, name in _CALLED:
+        text = re.sub(pattern, name, text)
+    return text
+
+
+@contextmanager
+def _hinting() -> Iterator[None]:
+    """Show what a fit has to say about values that may not be what they look like."""
+    handler, level = _Hints(), HINTS.level
+    HINTS.addHandler(handler)
+    HINTS.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        HINTS.removeHandler(handler)
+        HINTS.setLevel(level)
+
+
+class _Hints(logging.Handler):
+    """Say a hint on the error stream."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"simpdm: hint: {_in_shell(record.getMessage())}", file=sys.stderr)

@@ -25,7 +25,7 @@ def patients(n_rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFra
     health = random.normal(0, 1, n_rows) - (age - 55) / 35
     pressure = 125 - 12 * health + random.normal(0, 4, n_rows)
     visits = random.poisson(np.exp(0.9 - 0.5 * health))
-    ward = np.select([health < -0.8, health < 0.6], ["cardiology", "general"], "none")
+    ward = np.select([health < -0.8, health < 0.6], ["cardiology", "general"], "outpatient")
     risk = np.digitize(pressure + age / 4 + random.normal(0, 2, n_rows), [132, 145])
     admitted = pd.Timestamp("2024-06-01") - pd.to_timedelta(np.round(60 * health), unit="D")
     truth = pd.DataFrame(

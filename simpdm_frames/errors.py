@@ -13,6 +13,7 @@ __all__ = [
     "ColumnsDifferError",
     "ExtraColumnsWarning",
     "FewRowsWarning",
+    "FewStepsWarning",
     "GpuUnavailableError",
     "GpuUnavailableWarning",
     "HolesLeftError",
@@ -95,6 +96,10 @@ class ExtraColumnsWarning(UserWarning):
 
 class FewRowsWarning(UserWarning):
     """There are too few rows to learn much from."""
+
+
+class FewStepsWarning(UserWarning):
+    """A budget of time ended the training before much was learnt."""
 
 
 def describe(columns: Sequence[tuple[Hashable, str]]) -> str:

@@ -138,16 +138,17 @@ def _as_written(query: pl.LazyFrame, path: Path, missing_values: Sequence[str]) 
     columns = []
     for place, (name, dtype) in enumerate(query.collect_schema().items()):
         text = polars.col(f"text {place}")
-        longest = look[f"longest {place}"]
-        digits = longest if look[f"shortest {place}"] == longest else None
-        fill = _spelled(polars.col(f"value {place}"), dtype, look[f"sample {place}"] or "", digits)
+        decimals = (look[f"shortest {place}"], look[f"longest {place}"])
+        fill = _spelled(polars.col(f"value {place}"), dtype, look[f"sample {place}"] or "", decimals)
         hole = text.is_null() | text.is_in(holes)
         columns.append(polars.when(hole).then(polars.coalesce(fill, text)).otherwise(text).alias(name))
     return both.select(columns)
 
 
-def _spelled(value: pl.Expr, dtype: pl.DataType, sample: str, decimals: int | None) -> pl.Expr:
-    """Write a value as others of its column are written, all of them with so many decimals."""
+def _spelled(
+    value: pl.Expr, dtype: pl.DataType, sample: str, decimals: tuple[int | None, int | None]
+) -> pl.Expr:
+    """Write a value as others of its column are written, with as few and as many decimals as they have."""
     polars = _polars()
     if dtype == polars.Boolean:
         spell = str.title if sample.istitle() else str.upper if sample.isupper() else str.lower
@@ -161,8 +162,11 @@ def _spelled(value: pl.Expr, dtype: pl.DataType, sample: str, decimals: int | No
         digits = len(sample.partition(".")[2].rstrip("Z"))
         fraction = f"%.{3 * -(-digits // 3)}f" if digits else ""
         return value.dt.to_string(f"%Y-%m-%d{between}{clock}{fraction}{zone}")
-    if dtype.is_float() and decimals is not None and decimals <= _MOST_DECIMALS:
-        fixed = value.cast(polars.Decimal(scale=decimals), strict=False).cast(polars.String)
+    fewest, most = decimals
+    if dtype.is_float() and most is not None and most <= _MOST_DECIMALS:
+        if fewest != most:
+            return value.round(most).cast(polars.String)
+        fixed = value.cast(polars.Decimal(scale=most), strict=False).cast(polars.String)
         written: pl.Expr = polars.coalesce(fixed, value.cast(polars.String))
         return written
     return value.cast(polars.String)

@@ -14,19 +14,20 @@ from typing import Any, TypeVar
 import numpy as np
 
 from simpdm_frames import frames
-from simpdm_frames.codecs import Choices, TableCodec, mark_all, refuse_impossible
+from simpdm_frames.codecs import Choices, TableCodec, hint, mark_all, refuse_impossible
 from simpdm_frames.column import Column
 from simpdm_frames.device import settle_device
-from simpdm_frames.errors import FewRowsWarning, Place
+from simpdm_frames.errors import FewRowsWarning, FewStepsWarning, Place, describe
 from simpdm_frames.imputer import Imputer, indicator_names, write
 from simpdm_frames.notices import Notices
 from simpdm_frames.options import FitOptions, named
-from simpdm_frames.progress import Narrator, watching
+from simpdm_frames.progress import HINTS, Listener, Narrator, watching
 
 __all__ = ["Learnt", "fit", "fit_impute"]
 
 FrameT = TypeVar("FrameT")
 _FEW_ROWS = 10
+_FEW_STEPS = 100
 
 
 @named
@@ -165,27 +166,40 @@ class Learnt:
         device = settle_device(wish.gpu, wish.device, place)
         from simpdm_frames.engine import Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
 
-        table = codec.encode(self.sample(wish))
+        sample = self.sample(wish)
+        table = codec.encode(sample)
         settings = wish.settings(len(table), table.layout.n_columns)
-        limits = []
+        limit = None
         if wish.time_budget is not None:
             # A step shows its rows in two channels and goes back over them: six times the work of a fill.
             reserve = n_fills / (6 * min(settings.batch_size, len(table)))
-            limits.append(TimeBudget(wish.time_budget - (time.perf_counter() - self.began), reserve))
+            limit = TimeBudget(wish.time_budget - (time.perf_counter() - self.began), reserve)
         narrator = Narrator(
             f"{len(table):,} rows, {table.layout.n_columns} columns, {settings.members} networks on {device}",
             aloud=wish.verbose > 0,
             limit=wish.time_budget,
         )
+        for column in sample:
+            if note := hint(column):
+                narrator.say(f"{describe([(column.name, column.dtype)])}: {note}", HINTS)
         with closing(narrator), watching(wish.progress) as listeners:
-            engine = Engine.fit(
-                table,
-                settings,
-                seed=wish.seed,
-                device=device,
-                callbacks=[*listeners, *limits, narrator],
+            heard: list[Listener] = [*listeners, narrator]
+            if limit is not None:
+                heard = [limit, *(_foreseeing(limit, listener) for listener in heard)]
+            engine = Engine.fit(table, settings, seed=wish.seed, device=device, callbacks=heard)
+        steps = len(engine.loss_curve)
+        if limit is not None and steps < min(_FEW_STEPS, settings.steps) and limit(narrator.last):
+            place.warn(
+                f"time_budget={wish.time_budget:g} ended the training after {steps} steps, which is little: "
+                "expect guesses, or allow more time",
+                FewStepsWarning,
             )
         return Imputer(codec, self.choices, engine)
+
+
+def _foreseeing(limit: Any, listener: Listener) -> Listener:
+    """Tell a listener how many steps the time allows, where the clock ends the training."""
+    return lambda progress: listener(limit.foresee(progress))
 
 
 def _fit_impute(frame: Any, wish: FitOptions, place: Place) -> Any:

@@ -230,6 +230,10 @@ def impute(frame: FrameT, model: Imputer, **options: Any) -> FrameT:
     batch_size : int
         Rows that are completed at a time. It changes memory and time, never the result.
     """
+    if isinstance(model, (str, os.PathLike)):
+        raise TypeError(
+            f"impute needs a model, got the name {model!r}; load it: simpdm_frames.load({str(model)!r})"
+        )
     if not isinstance(model, Imputer):
         raise TypeError(f"impute needs a model that was made by fit, got {type(model).__qualname__}")
     return model.impute(frame, **options)

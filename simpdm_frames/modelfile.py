@@ -25,6 +25,7 @@ __all__ = ["read", "write"]
 
 VERSION = 1
 _ENTRY = "simpdm_frames"
+_WAY_OUT = "give the name of a file that Imputer.save or simpdm fit has written"
 _LONGEST_HEADER = 64 * 2**20  # bytes; that of a table with thousands of columns is a few million
 _SPELLER = Speller([*CODECS, Choices, Grid, Role, Treatment])
 
@@ -120,17 +121,17 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
         start = file.read(8)
     size, length = path.stat().st_size, int.from_bytes(start, "little")
     if size < 8 or length > min(size - 8, _LONGEST_HEADER):
-        raise ModelFileError(f"{path} is no model file, or only a part of one; save the model anew")
+        raise ModelFileError(f"{path} is no model file, or only a part of one; {_WAY_OUT}")
     try:
         with safe_open(path, framework="numpy") as parts:
             text = (parts.metadata() or {}).get(_ENTRY)
             if text is None:
-                raise ModelFileError(f"{path} holds tensors, but no model of simpdm_frames")
+                raise ModelFileError(f"{path} holds tensors, but no model of simpdm_frames; {_WAY_OUT}")
             return text, {name: parts.get_tensor(name) for name in parts.keys()}  # noqa: SIM118  # no mapping
     except (SafetensorError, ValueError, TypeError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise ModelFileError(f"{path} is no model file: {error}; save the model anew") from error
+        raise ModelFileError(f"{path} is no model file: {error}; {_WAY_OUT}") from error
 
 
 def _refuse_newer(path: Path, version: Any) -> None:

@@ -76,10 +76,7 @@ def draw_holes(columns: Sequence[Column]) -> Figure:
         f" (the {len(shown)} columns with most holes, of {len(columns)})" if len(shown) < len(columns) else ""
     )
     share = 100 * total / cells if cells else 0.0
-    figure.suptitle(
-        f"{total:,} of {cells:,} cells are missing, {share:.1f} %{cut}", fontsize=10, x=0.01, ha="left"
-    )
-    return _finished(plt, figure)
+    return _finished(plt, figure, f"missing: {total:,} of {cells:,} cells, {share:.1f} %{cut}")
 
 
 def draw_fills(before: Sequence[Column], after: Sequence[Column]) -> Figure:
@@ -111,18 +108,13 @@ def draw_fills(before: Sequence[Column], after: Sequence[Column]) -> Figure:
         panel.spines[["top", "right", "left"]].set_visible(False)
         panel.set_yticks([])
         panel.tick_params(labelsize=8)
-        if observed.kind is Kind.CONTINUOUS and filled.kind is Kind.CONTINUOUS:
-            _curves(panel, observed, filled)
-        else:
-            _bars(panel, observed, filled)
+        numbers = observed.kind is Kind.CONTINUOUS and filled.kind is Kind.CONTINUOUS
+        panel.set_ylabel("density" if numbers else "share", fontsize=8, color=_INK)
+        (_curves if numbers else _bars)(panel, observed, filled)
     for panel in panels.flat[len(pairs) :]:
         panel.axis("off")
-    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in (_OBSERVED, _FILLED)]
     more = f" (the {_MOST_PANELS} with most holes of {_MOST_PANELS + left_out})" if left_out > 0 else ""
-    figure.legend(
-        handles, ["observed", f"filled{more}"], loc="outside upper left", ncols=2, frameon=False, fontsize=9
-    )
-    return _finished(plt, figure)
+    return _finished(plt, figure, f"filled{more}")
 
 
 def _curves(panel: Axes, observed: Column, filled: Column) -> None:
@@ -247,8 +239,11 @@ def _dates() -> Any:
     return dates
 
 
-def _finished(plt: Any, figure: Figure) -> Figure:
-    """Give a figure; a notebook shows what a cell returns, and would show an open figure once more."""
+def _finished(plt: Any, figure: Figure, other: str) -> Figure:
+    """Say what is blue and what is not; a notebook shows what a cell returns, and an open figure once more."""
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in (_OBSERVED, _FILLED)]
+    names = ["observed", other]
+    figure.legend(handles, names, loc="outside upper left", ncols=2, frameon=False, fontsize=9)
     if "inline" in plt.get_backend():
         plt.close(figure)
     return figure

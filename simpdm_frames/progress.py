@@ -9,15 +9,19 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-__all__ = ["LOGGER", "Listener", "Narrator", "check_progress", "watching"]
+__all__ = ["HINTS", "LOGGER", "Listener", "Narrator", "check_progress", "watching"]
 
 LOGGER = logging.getLogger("simpdm_frames")
 """What a fit has to say goes here; nobody has to listen."""
+
+HINTS = LOGGER.getChild("hints")
+"""What a fit has to say about values that may not be what they look like."""
 
 Listener = Callable[[Any], bool | None]
 """Told how a fit is going, every few steps; True ends the training."""
 
 _DELAY = 2.0  # seconds; what is over sooner needs no bar
+_WATCHED = 1.0  # seconds that tell the pace of a fit, on a machine that has other work too
 
 
 def check_progress(progress: Any) -> None:
@@ -61,24 +65,25 @@ class Narrator:
     def __init__(self, what: str, *, aloud: bool, limit: float | None) -> None:
         self._aloud, self._limit = aloud, limit
         self._first: Any = None
-        self._last: Any = None
         self._told = False
+        self.last: Any = None
+        """How the fit was going when it was last heard of."""
         self.say(f"fit: {what}")
 
-    def say(self, text: str) -> None:
+    def say(self, text: str, logger: logging.Logger = LOGGER) -> None:
         """Log a line, and show it above a bar if there is one."""
-        LOGGER.info(text)
+        logger.info(text)
         if self._aloud:
             from tqdm.auto import tqdm  # noqa: PLC0415  # needed only by those who watch
 
             tqdm.write(f"simpdm: {text}", file=sys.stderr)
 
     def __call__(self, progress: Any) -> None:
-        """Listen to the fit; the second look tells what a step takes, the first one had to warm up."""
-        self._last = progress
+        """Listen to the fit, and foretell its end once its pace is known; its first steps had to warm up."""
+        self.last = progress
         if self._first is None:
             self._first = progress
-        elif not self._told:
+        elif not self._told and progress.seconds - self._first.seconds >= _WATCHED:
             self._told = True
             pace = (progress.seconds - self._first.seconds) / max(progress.step - self._first.step, 1)
             whole = progress.seconds + pace * (progress.steps - progress.step)
@@ -86,10 +91,8 @@ class Narrator:
 
     def close(self) -> None:
         """Say how it went."""
-        if self._last is not None:
-            self.say(
-                f"fit: {self._last.step:,} steps in {self._last.seconds:.1f} s, loss {self._last.loss:.4f}"
-            )
+        if self.last is not None:
+            self.say(f"fit: {self.last.step:,} steps in {self.last.seconds:.1f} s, loss {self.last.loss:.4f}")
 
 
 class _Bar:

@@ -94,7 +94,9 @@ def test_a_sparse_column_stays_sparse():
 @pytest.mark.parametrize("cells", [[f"text {k}" for k in range(600)], [f"id-{k % 290}" for k in range(600)]])
 def test_text_and_identities_are_left_and_named_unless_asked_for(library, cells):
     data = {"t": [None, *cells[1:]], "x": [k / 3 for k in range(600)]}
-    with pytest.warns(UnfilledColumnsWarning, match=r"'t' \(.*name it in columns or categorical"):
+    with pytest.warns(
+        UnfilledColumnsWarning, match=r"'t' \(.*name it in categorical to fill it all the same"
+    ):
         assert fit_filled(library, data)["t"][0] is None
     assert fit_filled(library, data, categorical=["t"])["t"][0] in cells
     assert fit_filled(library, data, columns="t")["t"][0] in cells
@@ -200,6 +202,8 @@ def test_what_is_no_frame_is_refused():
         simpdm_frames.fit([1, 2])
     with pytest.raises(TypeError, match="needs a model that was made by fit, got int"):
         LIBRARIES[0].make(DATA).simpdm.impute(3)
+    with pytest.raises(TypeError, match=r"simpdm_frames\.load\('m\.simpdm'\)"):
+        LIBRARIES[0].make(DATA).simpdm.impute("m.simpdm")
 
 
 class Special(pd.DataFrame):

@@ -87,6 +87,8 @@ def test_plans_hint_at_what_is_stored_as_something_else():
     assert "look like numbers" in hints[0]
     assert "look like dates" in hints[1]
     assert "name it in ordinal" in hints[2]
+    codes = pd.DataFrame({"zip": ["01067", "10115", "80331"] * 8})  # as numbers they would lose a digit
+    assert codes.simpdm.plan()["hint"].tolist() == [""]
 
 
 def test_a_column_of_another_case_is_asked_about():

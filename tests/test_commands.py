@@ -91,26 +91,50 @@ def test_plan_and_missing_tell_about_columns(table, capsys):
     assert run("plan", table, "--categorical", "visits") == 0
     told = capsys.readouterr().out
     assert all(name in told for name in HOLES.columns)
-    assert "categorical names it" in told
+    assert "--categorical names it" in told
     assert run("missing", table, "--by", "pattern") == 0
     assert "missing" in capsys.readouterr().out
 
 
+def test_of_very_many_patterns_the_most_frequent_are_shown(tmp_path, capsys):
+    bits = np.unpackbits(np.arange(1, 101, dtype=np.uint8)[:, None], axis=1)
+    table = pl.DataFrame(bits, schema=list("abcdefgh")).with_columns(pl.all().replace(1, None))
+    table.write_parquet(tmp_path / "in.parquet")
+    assert run("missing", tmp_path / "in.parquet", "--by", "pattern") == 0
+    assert "… and 60 more" in capsys.readouterr().out
+
+
+def test_labels_can_be_given_an_order(tmp_path, capsys):
+    pl.DataFrame({"size": ["S", "L", None, "M"] * 10, "x": range(40)}).write_csv(tmp_path / "in.csv")
+    assert run("plan", tmp_path / "in.csv", "--ordinal", "size=S:M:L,x") == 0
+    assert "--ordinal names it: S < M < L" in capsys.readouterr().out
+
+
+def test_values_that_may_mean_a_hole_are_hinted_at(tmp_path, capsys):
+    (tmp_path / "in.csv").write_text("x,y\n" + "1,2\nn/a,3\n2,\n" * 10)
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
+    assert "hint: 'x' (String): declare ['n/a'] in --missing-values" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        (["impute", "nothing.csv", "-o", "x.csv"], "nothing.csv is not there"),
-        (["impute", "in.parquet", "-o", "x.xlsx"], "'.xlsx'; known are"),
-        (["impute", "in.parquet", "-o", "x.csv", "--model", "in.parquet"], "in.parquet"),
-        (["impute", "in.parquet", "-o", "x.csv", "--ignore", "agee"], "did you mean 'age'"),
-        (["impute", "in.parquet", "-o", "x.csv", "--model", "m", "--steps", "3"], "--steps"),
-        (["plan", "broken.parquet"], "cannot be read as parquet"),
+        (["impute", "nothing.csv", "-o", "x.csv"], 1, "nothing.csv is not there"),
+        (["impute", "in.parquet", "-o", "x.xlsx"], 1, "'.xlsx'; known are"),
+        (["impute", "in.parquet", "-o", "x.csv", "--model", "in.parquet"], 1, "in.parquet is no model file"),
+        (["impute", "in.parquet", "-o", "x.csv", "--ignore", "agee"], 1, "--ignore names 'agee'"),
+        (["impute", "in.parquet", "-o", "x.csv", "--ignore", "agee"], 1, "did you mean 'age'"),
+        (["impute", "in.parquet", "-o", "x.csv", "--ordinal", "ward"], 1, "--ordinal ward=lowest:…:highest"),
+        (["impute", "in.parquet", "-o", "x.csv", "--model", "m", "--steps", "3"], 2, "--steps"),
+        (["impute", "in.parquet", "-o", "x.csv", "--steps", "0"], 2, "steps must be"),
+        (["impute", "in.parquet", "-o", "x.csv", "--time-budget", "-1"], 2, "--time-budget must be"),
+        (["plan", "broken.parquet"], 1, "cannot be read as parquet"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(arguments, message, table, monkeypatch, capsys):
+def test_what_is_wrong_is_said_in_one_line(arguments, code, message, table, monkeypatch, capsys):
     monkeypatch.chdir(table.parent)
     (table.parent / "broken.parquet").write_bytes(b"PAR1 or so")
-    assert run(*arguments) == 1
+    assert run(*arguments) == code
     told = capsys.readouterr().err
     assert message in told
     assert told.startswith("simpdm: ")
@@ -118,10 +142,20 @@ def test_what_is_wrong_is_said_in_one_line(arguments, message, table, monkeypatc
     assert not (table.parent / "x.csv").exists()
 
 
-def test_a_wrong_command_is_told_from_wrong_data():
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["impute"], "required"),
+        (["inpute", "in.csv"], "did you mean 'impute'?"),
+        (["plan", "in.csv", "--preset", "fats"], "did you mean 'fast'?"),
+        (["plan", "in.csv", "--categoricals=x"], "did you mean '--categorical'?"),
+    ],
+)
+def test_a_wrong_command_is_told_from_wrong_data(arguments, message, capsys):
     with pytest.raises(SystemExit) as left:
-        run("impute")
+        run(*arguments)
     assert left.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_warnings_are_one_line(tmp_path, capsys):
@@ -292,12 +326,16 @@ def test_codes_with_a_leading_zero_are_text_in_every_format(tmp_path):
 
 
 def test_fills_have_the_decimals_of_their_column(tmp_path):
-    lines = [f"{k},{'' if k % 5 == 0 else f'{k / 4:.2f}'},{k / 3:.1f}{'7' * (k % 2)}" for k in range(40)]
+    lines = [
+        f"{k},{'' if k % 5 == 0 else f'{k / 4:.2f}'},{'' if k % 7 == 0 else f'{k / 3:.4f}'.rstrip('0')}"
+        for k in range(40)
+    ]
     (tmp_path / "in.csv").write_text("\n".join(["x,price,free", *lines]) + "\n")
     assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
     with (tmp_path / "out.csv").open() as file:
-        prices = [row["price"] for row in csv.DictReader(file)]
-    assert all(len(price.partition(".")[2]) == 2 for price in prices)
+        rows = [*csv.DictReader(file)]
+    assert {len(row["price"].partition(".")[2]) for row in rows} == {2}
+    assert max(len(row["free"].partition(".")[2]) for row in rows) == 4
 
 
 def test_the_version_is_told(capsys):

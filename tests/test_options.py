@@ -2,6 +2,7 @@
 
 import datetime as dt
 import inspect
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -12,6 +13,7 @@ from libraries import LIBRARIES, QUICK, fitted, table
 
 import simpdm_frames
 from simpdm_frames.codecs import Role
+from simpdm_frames.errors import FewStepsWarning
 from simpdm_frames.options import FitOptions
 
 DATA = table()
@@ -251,13 +253,24 @@ def test_a_complete_frame_gets_its_indicators_too():
 
 def test_steps_time_and_progress_are_heeded():
     assert len(FRAME.simpdm.fit(steps=3, width=8).loss_curve_) == 3
-    assert len(FRAME.simpdm.fit(steps=10**7, width=8, time_budget=0.05).loss_curve_) < 10**5
+    told = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewStepsWarning)  # how many steps there are depends on the machine
+        model = FRAME.simpdm.fit(steps=10**7, width=8, time_budget=0.5, progress=told.append)
+    assert len(model.loss_curve_) < 10**5
+    assert all(news.steps < 10**5 for news in told)  # as many as the time allows, not as were asked for
     told = []
     model = FRAME.simpdm.fit(
         steps=10**7, width=8, progress=lambda news: told.append(news.step) or news.step >= 30
     )
     assert told == [10, 20, 30]
     assert len(model.loss_curve_) == 30
+
+
+def test_a_training_that_hardly_began_is_not_passed_over_in_silence():
+    with pytest.warns(FewStepsWarning, match=r"time_budget=0.0001 ended the training after 10 steps"):
+        FRAME.simpdm.fit(width=8, time_budget=1e-4)
+    FRAME.simpdm.fit(width=8, time_budget=60, steps=10)  # as was asked for: no warning
 
 
 def test_with_a_budget_the_clock_ends_the_training_unless_steps_are_given():

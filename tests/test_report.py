@@ -33,7 +33,7 @@ def test_a_plan_says_what_each_column_is_and_why(library):
     assert by_name["age"]["holes"] == DATA["age"].count(None)
     assert by_name["age"]["share"] == DATA["age"].count(None) / 40
     assert "columns does not name it" in by_name["weight"]["why"]
-    assert "40 labels in 40 cells; name it in columns or categorical" in by_name["id"]["why"]
+    assert "40 labels in 40 cells; name it in categorical" in by_name["id"]["why"]
     assert "no observed cell" in by_name["void"]["why"]
     assert "dates" in by_name["admitted"]["why"]
 

@@ -20,7 +20,7 @@ from simpdm_frames.errors import InfiniteValuesError, describe
 __all__ = ["hint", "mark", "mark_all"]
 
 _WORDS = re.compile(r"(?i)\s*(|n/?a|nan|null|none|nil|missing|unknown|\?|-+|\.|#n/a|-?9{2,5})\s*")
-_NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
+_NUMBER = re.compile(r"\s*[-+]?(0|[1-9]\d*)([.,]\d+)?\s*")  # 007 is a code
 _DATE = re.compile(r"\s*\d{4}-\d{2}-\d{2}|\s*\d{1,2}[./]\d{1,2}[./]\d{2,4}")
 _CODES = (-9.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 _FLOATS: tuple[type[np.floating[Any]], ...] = (np.float16, np.float32)

@@ -104,7 +104,9 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
     named = choices.columns is not None and column.name in choices.columns
     reason = "" if named else _identity(column)
     if reason:
-        return Role.IDENTITY, f"{reason}; name it in columns or categorical to fill it all the same"
+        option = "categorical" if column.kind is Kind.DISCRETE else "ordinal"
+        wish = "to fill it all the same" if column.missing.any() else "if the model shall look at it"
+        return Role.IDENTITY, f"{reason}; name it in {option} {wish}"
     if column.kind is Kind.DISCRETE:
         return Role.LABELS, f"{_plural(column.meaning)}, {_count(len(column.levels))}"
     n_values = _few_values(column)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -85,6 +85,12 @@ class TimeBudget:
         """Say whether time has run out, or would during the steps until the next look."""
         a_step = progress.seconds / progress.step
         return progress.seconds + a_step * (self.reserve + _LOOK_EVERY / 2) >= self.seconds
+
+    def foresee(self, progress: Progress) -> Progress:
+        """Say how a run is going whose steps are as many as the time allows."""
+        a_step = max(progress.seconds, 1e-9) / progress.step
+        allowed = int(self.seconds / a_step - self.reserve)
+        return replace(progress, steps=min(max(allowed, progress.step), progress.steps))
 
 
 @dataclass(frozen=True)
