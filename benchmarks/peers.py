@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PEERS", "Peer"]
 
+_DRAWS = 5  # of a peer that draws: a single draw has twice the squared error of a mean
 Peer = Callable[[NDArray[np.float64], int], NDArray[np.float64]]
 
 
@@ -55,7 +56,7 @@ def _chained(table: NDArray[np.float64], model: Any, seed: int, rounds: int) -> 
 
 
 def miceforest(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """LightGBM in chained equations with mean matching, one dataset, five rounds.
+    """LightGBM in chained equations with mean matching, five rounds; five draws and their mean.
 
     miceforest 6.0.5 calls a private function of LightGBM that 4.7 no longer has in that form; it needs an
     older one, in an environment of its own.
@@ -64,9 +65,9 @@ def miceforest(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     import pandas as pd  # noqa: PLC0415
 
     frame = pd.DataFrame(table, columns=[f"c{place}" for place in range(table.shape[1])])
-    kernel = library.ImputationKernel(frame, num_datasets=1, random_state=seed)
+    kernel = library.ImputationKernel(frame, num_datasets=_DRAWS, random_state=seed)
     kernel.mice(5, verbose=False)
-    return kernel.complete_data(0).to_numpy(dtype=np.float64)
+    return np.mean([kernel.complete_data(draw).to_numpy(dtype=np.float64) for draw in range(_DRAWS)], axis=0)
 
 
 def hyperimpute(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

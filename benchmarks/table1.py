@@ -86,31 +86,30 @@ def _against_paper(rows: Measured, method: str, label: str) -> str:
 
 
 def _against_peers(rows: Measured) -> str:
-    """Set all methods side by side, on the cells that all of them were run on."""
-    methods = [m for m in METHODS if m != "paper" and any(key[0] == m for key in rows)]
+    """Set all methods side by side, on the cells that all of them were run on that were run on a dataset."""
+    # best has seeds of its own; ranks are among default and the peers, fast is the same product at another price.
+    methods = [m for m in METHODS if m not in {"paper", "best"} and any(key[0] == m for key in rows)]
     table: dict[str, dict[str, float]] = {}
     used: set[int] = set()
     for name in NAMES:
-        by_seed = [{seed for m, n, seed in rows if (m, n) == (method, name)} for method in methods]
-        common = set.intersection(*by_seed) if by_seed else set()
+        seeds_of = {m: {seed for other, n, seed in rows if (other, n) == (m, name)} for m in methods}
+        there = [m for m in methods if seeds_of[m]]
+        common = set.intersection(*(seeds_of[m] for m in there)) if len(there) > 1 else set()
         if common:
             used |= common
             table[name] = {
-                method: float(np.mean([float(rows[method, name, seed]["rmse"]) for seed in common]))
-                for method in methods
+                m: float(np.mean([float(rows[m, name, seed]["rmse"]) for seed in common])) for m in there
             }
-    # Ranks among default and the peers: fast and best are the same product at other prices.
-    rivals = [m for m in methods if m not in {"fast", "best"}]
+    rivals = [m for m in methods if m != "fast"]
     if not table or len(rivals) < 2:
         return ""
     lines = []
     for name, scores in table.items():
-        best = min(scores.values())
-        lines.append([name, *(f"**{v:.4f}**" if v == best else f"{v:.4f}" for v in scores.values())])
-    ranks = {m: float(np.mean([_rank(scores, m, rivals) for scores in table.values()])) for m in rivals}
-    lowest = {m: sum(_rank(s, m, rivals) == 1 for s in table.values()) for m in rivals}
-    lines.append(["average rank", *(f"{ranks[m]:.2f}" if m in ranks else "" for m in methods)])
-    lines.append(["lowest on", *(str(lowest[m]) if m in lowest else "" for m in methods)])
+        cells = {m: f"**{v:.4f}**" if v == min(scores.values()) else f"{v:.4f}" for m, v in scores.items()}
+        lines.append([name, *(cells.get(m, "") for m in methods)])
+    ranks = {m: [_rank(scores, m, rivals) for scores in table.values() if m in scores] for m in rivals}
+    lines.append(["average rank", *(f"{np.mean(ranks[m]):.2f}" if m in ranks else "" for m in methods)])
+    lines.append(["lowest on", *(f"{ranks[m].count(1)}" if m in ranks else "" for m in methods)])
     seconds = {
         m: _geometric([float(r["seconds"]) + 1e-3 for k, r in rows.items() if k[0] == m]) for m in methods
     }
@@ -122,7 +121,7 @@ def _against_peers(rows: Measured) -> str:
 
 
 def _rank(scores: dict[str, float], method: str, rivals: Iterable[str]) -> int:
-    return 1 + sum(scores[other] < scores[method] for other in rivals)
+    return 1 + sum(scores[other] < scores[method] for other in rivals if other in scores)
 
 
 def _geometric(values: Sequence[float]) -> float:
