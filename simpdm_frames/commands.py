@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import logging
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import simpdm_frames
 from simpdm_frames import files
-from simpdm_frames.codecs.choices import nearest
-from simpdm_frames.options import FitOptions
-from simpdm_frames.progress import HINTS
 
 __all__ = ["UsageError", "main", "script"]
 
@@ -92,11 +90,12 @@ class _Parser(argparse.ArgumentParser):
         """Leave with a message, and with the word that was probably meant."""
         choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
         option = re.search(r"unrecognized arguments: (--[^\s=]+)", message)
+        near: list[str] = []
         if choice:
-            message += f"; {nearest(choice[1], re.findall(r'[a-z]+', choice[2]))}"
-        elif option and (near := nearest(option[1], self.options)).startswith("did"):
-            message += f"; {near}"
-        super().error(message)
+            near = difflib.get_close_matches(choice[1], re.findall(r"[a-z]+", choice[2]), n=1)
+        elif option:
+            near = difflib.get_close_matches(option[1], self.options, n=1)
+        super().error(message + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -175,12 +174,35 @@ def _fit_options(one: argparse.ArgumentParser) -> None:
         group.add_argument(
             f"--{name}", type=_orders if name == "ordinal" else _names, metavar="A,B", help=what
         )
-    group.add_argument("--seed", type=int, metavar="N", help="make fit and fills repeatable")
+    group.add_argument("--seed", type=_whole(0), metavar="N", help="make fit and fills repeatable")
     group.add_argument("--preset", choices=("fast", "default", "best", "paper"), help="accuracy against time")
-    group.add_argument("--time-budget", type=float, metavar="S", help="seconds that the fit may take")
-    group.add_argument("--steps", type=int, metavar="N", help="training steps, instead of the preset's")
-    group.add_argument("--max-rows", type=int, metavar="N", help="fit to a sample of at most so many rows")
+    group.add_argument("--time-budget", type=_seconds, metavar="S", help="seconds that the fit may take")
+    group.add_argument("--steps", type=_whole(1), metavar="N", help="training steps, instead of the preset's")
+    group.add_argument(
+        "--max-rows", type=_whole(2), metavar="N", help="fit to a sample of at most so many rows"
+    )
     group.add_argument("--gpu", action="store_const", const=True, help="use a GPU, warn if there is none")
+
+
+def _whole(low: int) -> Callable[[str], int]:
+    """Read a whole number that is not below another one."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < low:
+            raise argparse.ArgumentTypeError(f"must be a whole number of at least {low}, got {text!r}")
+        return int(text)
+
+    return read
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {text!r}")
+    return seconds
 
 
 def _names(text: str) -> list[str]:
@@ -198,10 +220,6 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(options, name) for name in _FIT if getattr(options, name) is not None}
     if "seed" in given:
         given["random_state"] = given.pop("seed")
-    try:
-        FitOptions.parse(given)
-    except (ValueError, TypeError) as error:
-        raise UsageError(str(error)) from error
     return given
 
 
@@ -291,14 +309,15 @@ def _in_shell(text: str) -> str:
 @contextmanager
 def _hinting() -> Iterator[None]:
     """Show what a fit has to say about values that may not be what they look like."""
-    handler, level = _Hints(), HINTS.level
-    HINTS.addHandler(handler)
-    HINTS.setLevel(logging.INFO)
+    hints, handler = logging.getLogger("simpdm_frames.hints"), _Hints()
+    level = hints.level
+    hints.addHandler(handler)
+    hints.setLevel(logging.INFO)
     try:
         yield
     finally:
-        HINTS.removeHandler(handler)
-        HINTS.setLevel(level)
+        hints.removeHandler(handler)
+        hints.setLevel(level)
 
 
 class _Hints(logging.Handler):

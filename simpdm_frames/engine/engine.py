@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation, pass_height
 from simpdm_frames.engine.schedule import Schedule
 from simpdm_frames.engine.table import Padding, Scale, Table, tensor
+from simpdm_frames.engine.threads import finding_threads
 from simpdm_frames.engine.training import Callback, Progress, Run, train
 from simpdm_frames.settings import Settings
 
@@ -105,15 +107,16 @@ class Engine:
         padding = Padding.learn(encoded, heads, scale)
         table = padding.table(encoded, heads, scale).to(device)
         trial = _Trial(table, padding.to(device), layout, settings, seed=seed, device=device)
-        losses = train(
-            trial.start,
-            steps=settings.steps,
-            learning_rate=settings.learning_rate,
-            weight_decay=settings.weight_decay,
-            decay=settings.decay == "linear",
-            warmup=settings.warmup,
-            callbacks=[*callbacks, trial],
-        )
+        with finding_threads() if device == "cpu" else nullcontext() as threads:
+            losses = train(
+                lambda: trial.start(threads),
+                steps=settings.steps,
+                learning_rate=settings.learning_rate,
+                weight_decay=settings.weight_decay,
+                decay=settings.decay == "linear",
+                warmup=settings.warmup,
+                callbacks=[*callbacks, trial],
+            )
         return cls(
             layout,
             settings,
@@ -204,8 +207,8 @@ class _Trial:
         rates = torch.where(whole, rarely, 1.0) * settings.mask_rate
         self._objective = Objective(settings, layout, gaussian, multinomial, rates)
 
-    def start(self) -> Run:
-        """Make fresh networks and fresh randomness from the seed."""
+    def start(self, threads: Callable[[], None] | None = None) -> Run:
+        """Make fresh networks and fresh randomness from the seed; ``threads`` is told of each step."""
         settings, table = self._settings, self._table
         random = torch.Generator().manual_seed(self._seed)
         self._network = Denoiser(self._layout, settings, random).to(self._device)
@@ -243,7 +246,7 @@ class _Trial:
             lambda: self._objective.loss(self._network, batches.next(), draws),
             self._network.parameters(),
             batches.halve,
-            self._average.update if self._average else None,
+            [told for told in (self._average and self._average.update, threads) if told],
         )
 
     def __call__(self, progress: Progress) -> bool:

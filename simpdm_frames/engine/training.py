@@ -98,13 +98,13 @@ class Run:
     """What the loop drives: a function that gives the next loss, and the parameters it depends on.
 
     ``relieve`` is called when the device runs out of memory; True if the step is worth another try.
-    ``after`` is called after each step.
+    Those ``after`` a step are called when it is over.
     """
 
     loss: Callable[[], Tensor]
     parameters: Iterable[torch.nn.Parameter]
     relieve: Callable[[], bool] = bool
-    after: Callable[[], None] | None = None
+    after: Sequence[Callable[[], None]] = ()
 
 
 def train(
@@ -166,8 +166,8 @@ def _take_steps(
             group["lr"] = rate * min(1, step / (warmup + 1)) * (1 - (step - 1) / steps if decay else 1)
         loss = _gradient(run, optimiser)
         optimiser.step()
-        if run.after is not None:
-            run.after()
+        for told in run.after:
+            told()
         recent.append(loss)
         if step % _LOOK_EVERY and step < steps:
             continue

@@ -158,6 +158,20 @@ def test_threads_share_a_model():
         assert_same(result, expected)
 
 
+def test_the_number_of_threads_changes_time_and_not_fills():
+    table_ = table(Layout(4, (3,)), n=300)
+    before, fills = torch.get_num_threads(), []
+    try:
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            model = Engine.fit(table_, preset("default", 300).override(steps=40), seed=1)
+            assert torch.get_num_threads() == number
+            fills.append(model.impute(table_).numbers)
+    finally:
+        torch.set_num_threads(before)
+    np.testing.assert_allclose(fills[0], fills[1], atol=1e-4)
+
+
 def test_fewer_sampling_steps_and_averaged_draws():
     one_step = Engine.fit(MIXED, QUICK.override(sampling_steps=1))
     averaged = Engine.fit(MIXED, QUICK.override(sampling_steps=3, draws=64))

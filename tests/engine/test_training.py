@@ -137,7 +137,7 @@ def test_what_comes_after_a_step_is_done_after_each():
 
     def start():
         run = valley()
-        return Run(run.loss, run.parameters, after=lambda: steps.append(float(valley.parameter.detach())))
+        return Run(run.loss, run.parameters, after=[lambda: steps.append(float(valley.parameter.detach()))])
 
     train(start, steps=3, learning_rate=0.1, decay=False)
     assert steps == sorted(set(steps))
