@@ -79,6 +79,7 @@ class Judge:
         self._average, self._predict, self._holdout = average, predict, holdout
         self._kinds, self._every, self._patience = kinds, every, patience
         self._truth = table.rows(holdout.rows)
+        self._codes = holdout.heads.argmax(self._truth.levels)
         index = holdout.rows.expand(average.network.members, -1)
         self._shown = holdout.hide(table.rows(index), index)
         lacking = table.missing.any(0)
@@ -140,10 +141,14 @@ class Judge:
         return numbers[: self._holdout.n_scouts], log_levels[: self._holdout.n_scouts]
 
     def _errors(self) -> list[float]:
-        """Give the mean over held-out cells of squared error and cross-entropy, for each kind."""
+        """Give the mean over held-out cells of squared error and of wrong labels, for each kind.
+
+        Cross-entropy would end the training too early: it punishes a single network that has become too sure
+        of itself, while several of them together, and the label that they vote for, still get better.
+        """
         numbers, log_levels = self.predictions()
-        surprise = -(log_levels.clamp(min=-50.0) * self._truth.levels)
-        error = torch.cat([(numbers - self._truth.numbers) ** 2, self._holdout.heads.sum(surprise)], dim=-1)
+        wrong = self._holdout.heads.argmax(log_levels) != self._codes
+        error = torch.cat([(numbers - self._truth.numbers) ** 2, wrong.to(numbers.dtype)], dim=-1)
         counted = self._holdout.held & self._counts
         sums, counts = (error * counted).sum((1, 2)), counted.sum((1, 2))
         return [
