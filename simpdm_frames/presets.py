@@ -53,8 +53,11 @@ def _recipe(n_rows: int) -> Settings:
 
 
 def _patient_recipe(n_rows: int) -> Settings:
-    """Give the same to those who have time: of many rows, larger batches and a longer memory pay."""
-    recipe = _recipe(n_rows)
+    """Give the same to those who have time: of many rows, larger batches and a longer memory pay.
+
+    So does to judge members together, of which there are more.
+    """
+    recipe = replace(_recipe(n_rows), judging="together")
     if n_rows <= _MANY:
         return recipe
     return replace(recipe, batch_size=256, average=0.999, look_every=100, patience=10)

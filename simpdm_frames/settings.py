@@ -13,6 +13,7 @@ Schedule = Literal["cosine", "linear"]
 Alignment = Literal["mse", "contrastive", "sinkhorn", "none"]
 Augmentation = Literal["state", "strong", "weak", "none"]
 Decay = Literal["linear", "none"]
+Judging = Literal["alone", "together"]
 Masking = Literal["even", "varied"]
 Scale = Literal["none", "deviation"]
 Start = Literal["noise", "mean"]
@@ -40,6 +41,9 @@ class Settings:
         The first ``scouts`` members, or all if there are fewer, never see a share ``holdout`` of the observed cells, one
         of a row at most. Every ``look_every`` steps their error on these cells is looked at; the best state is kept, and the
         training ends after ``patience`` looks without a better one.
+    judging
+        ``"alone"``: by the errors that scouts make. ``"together"``: by the errors that members would make
+        together, of which disagreement cancels out, and in doubt for the later state.
     layers, width
         Hidden layers of the denoiser and their width, which is rounded up to a multiple of 16.
     chain
@@ -104,6 +108,7 @@ class Settings:
     holdout: float = 0.2
     look_every: int = 50
     patience: int = 10
+    judging: Judging = "alone"
     layers: int = 3
     width: int = 256
     chain: int = 0
@@ -147,6 +152,7 @@ class Settings:
         _check_real("holdout", self.holdout, above=0, below=1)
         _check_integer("look_every", self.look_every, 1, 100_000_000)
         _check_integer("patience", self.patience, 1, 100_000_000)
+        _check_name("judging", self.judging, Judging)
         _check_integer("layers", self.layers, 1, 64)
         _check_integer("width", self.width, 1, 65_536)
         _check_integer("chain", self.chain, 0, 64)

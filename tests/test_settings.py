@@ -20,6 +20,7 @@ OUT_OF_RANGE = {
     "holdout": [0.0, 1.0],
     "look_every": [0],
     "patience": [0],
+    "judging": ["apart", 1],
     "frequencies": [-1],
     "lowest_frequency": [0.0],
     "highest_frequency": [0.01],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import torch
@@ -130,6 +131,14 @@ class Denoiser(nn.Module):
         if linear is not None:
             output = output + linear.unsqueeze(1)
         return output[..., : noisy.shape[-1]].transpose(0, 1)
+
+    def first(self, number: int) -> Denoiser:
+        """Give a network of the first members only, which shares their weights, also when they change."""
+        part = copy.deepcopy(self)
+        for mine, theirs in zip(part.parameters(), self.parameters(), strict=True):
+            mine.data = theirs.data[:number]
+        part.rough = self.rough[:number]
+        return part
 
     def finish(self) -> Denoiser:
         """Make ready for imputing: no weight changes any more."""

@@ -240,6 +240,7 @@ class _Trial:
                 kinds=self._kinds,
                 every=settings.look_every,
                 patience=settings.patience,
+                together=settings.judging == "together",
             )
         batches = Batches(table, settings.batch_size, draws, settings.members, self._holdout)
         return Run(

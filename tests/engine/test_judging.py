@@ -7,7 +7,7 @@ from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
 from simpdm_frames.engine.batches import Holdout
 from simpdm_frames.engine.denoiser import Denoiser
-from simpdm_frames.engine.judging import Average, Judge
+from simpdm_frames.engine.judging import Average, Judge, Seen
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.table import Padding, Table
 from simpdm_frames.engine.training import Progress
@@ -47,20 +47,28 @@ def test_the_average_forgets_its_first_states_at_once_and_later_ones_slowly():
     assert not average.network.head_bias.requires_grad
 
 
-def judge_of(errors, kinds=1, **options):
-    """A judge whose scouts make errors of known size, given for all of them or for each kind."""
-    table = Table(torch.zeros(60, 2), torch.empty(60, 0), torch.zeros(60, 2, dtype=torch.bool))
+def judge_of(errors, kinds=1, variances=(), **options):
+    """A judge whose scouts make errors of known size, given for all of them or for each kind.
+
+    In real holes, of which there are some if ``variances`` are given, members disagree as these say.
+    """
+    missing = torch.zeros(60, 2, dtype=torch.bool)
+    missing[:5] = bool(variances)
+    table = Table(torch.zeros(60, 2), torch.empty(60, 0), missing)
     heads = Heads(())
     padding = Padding(torch.zeros(2), torch.empty(0))
     holdout = Holdout(table, 2, 0.5, padding, heads, torch.Generator().manual_seed(0))
-    average, answers = Average(network(), 0.9), iter(errors)
+    average, answers, disagreements = Average(network(), 0.9), iter(errors), iter(variances)
 
     def predict(judged, shown):
-        assert judged is average.network
+        if judged is average.network:  # all members, asked about real holes
+            spread = torch.tensor(next(disagreements)).sqrt() * torch.tensor([1.0, 0.0, -1.0])
+            return spread.view(-1, 1, 1).expand(3, len(shown), 2), torch.empty(3, len(shown), 0)
+        assert judged.members == shown.missing.shape[0] == 2  # only scouts are asked about held-out cells
         with torch.no_grad():
             judged.head_bias += 1  # so that states can be told apart
-        error = torch.tensor(next(answers)).sqrt().view(-1, 1, 1).expand(-1, len(shown), 2)
-        return torch.cat([error.expand(2, -1, -1), error[:1]]), torch.empty(3, len(shown), 0)
+        error = torch.tensor(next(answers)).sqrt().view(-1, 1, 1).expand(2, len(shown), 2)
+        return error, torch.empty(2, len(shown), 0)
 
     return Judge(average, predict, table, holdout, kinds=kinds, **options), float(
         average.network.head_bias[0, 0, 0]
@@ -74,6 +82,51 @@ def test_the_best_state_is_kept_and_patience_ends_the_training():
     assert [(step, round(error, 4)) for step, error in judge.curve] == [(10, 5), (20, 2), (30, 3), (40, 4)]
     best = judge.best(40)
     assert float(best.head_bias[0, 0, 0]) == np.float32(first + 2)
+
+
+def kept_state(judge, first, looks):
+    """Say which look's state is kept."""
+    for look in range(looks):
+        judge(Progress(10 * (look + 1), 100, 0.0, 0.0))
+    return round(float(judge.best(10 * looks).head_bias[0, 0, 0]) - first)
+
+
+def test_a_later_state_that_is_worse_by_chance_only_is_kept_by_those_who_judge_together():
+    best = Seen(torch.full((100,), 2.0), 2.0)
+    uneven = best.cells + torch.tensor([1.0, -1.0]).repeat(50)  # a standard error of 0.1
+    assert Seen(uneven, 2.04).is_hardly_worse(best)
+    assert not Seen(uneven, 2.06).is_hardly_worse(best)
+    assert not Seen(best.cells + 0.04, 2.04).is_hardly_worse(
+        best
+    )  # what grows in each cell alike is no chance
+    errors, options = [5.0, 2.0, 2.0, 4.0], {"every": 10, "patience": 9}
+    assert kept_state(*judge_of(errors, **options), 4) == 2
+    assert kept_state(*judge_of(errors, together=True, **options), 4) == 3
+
+
+def test_members_that_disagree_more_may_be_better_together():
+    errors, variances, options = [5.0, 2.0, 2.5, 3.5], [0.1, 0.2, 1.2, 1.3], {"every": 10, "patience": 9}
+    alone, first = judge_of(errors, variances=variances, **options)
+    assert kept_state(alone, first, 4) == 2
+    judge, first = judge_of(errors, variances=variances, together=True, **options)
+    assert kept_state(judge, first, 4) == 3
+    # Of three members two thirds of the variance cancel out.
+    assert [round(error, 4) for _, error in judge.curve] == [
+        round(error - 2 / 3 * variance, 4) for error, variance in zip(errors, variances, strict=True)
+    ]
+
+
+def test_a_part_of_a_network_follows_the_whole():
+    whole = Denoiser(
+        Layout(2, (3,)), Settings(width=16, members=3, frequencies=4, chain=2), torch.Generator()
+    )
+    part = whole.requires_grad_(requires_grad=False).first(2)
+    visible, hidden = torch.rand(1, 5, 5), torch.zeros(1, 5, 3, dtype=torch.bool)
+    t = torch.ones(1, 1, 5, dtype=torch.int64)
+    for _ in range(2):
+        expected = whole(visible, visible.unsqueeze(0), t, hidden)[:, :2]
+        torch.testing.assert_close(part(visible, visible.unsqueeze(0), t, hidden), expected)
+        whole.load_state_dict({name: weight + 0.1 for name, weight in whole.state_dict().items()})
 
 
 def test_the_last_steps_are_judged_too():
