@@ -90,6 +90,7 @@ class Judge:
         self._kinds, self._every, self._patience, self._together = kinds, every, patience, together
         self._scouts = average.network.first(holdout.n_scouts)
         self._truth = table.rows(holdout.rows)
+        self._codes = holdout.heads.argmax(self._truth.levels)
         index = holdout.rows.expand(holdout.n_scouts, -1)
         self._shown = holdout.hide(table.rows(index), index)
         lacking = table.missing.any(0)
@@ -164,30 +165,31 @@ class Judge:
         return self._predict(self._scouts, self._shown)
 
     def _errors(self) -> list[Tensor]:
-        """Give the squared error of each held-out cell, of labels that of all their probabilities, for each kind."""
+        """Give the squared error of each held-out number, and 1 for each label that is wrong, for each kind.
+
+        Cross-entropy would end the training too early: it punishes a single network that has become too sure
+        of itself, while several of them together, and the label that they vote for, still get better.
+        """
         numbers, log_levels = self.predictions()
-        errors = self._per_cell(
-            (numbers - self._truth.numbers) ** 2, (log_levels.exp() - self._truth.levels) ** 2
-        )
+        wrong = self._holdout.heads.argmax(log_levels) != self._codes
+        errors = torch.cat([(numbers - self._truth.numbers) ** 2, wrong.to(numbers.dtype)], dim=-1)
         counted = self._holdout.held & self._counts
         kinds = [errors[kind :: self._kinds][counted[kind :: self._kinds]] for kind in range(self._kinds)]
         return [cells if len(cells) else torch.zeros(1) for cells in kinds]
 
     def _reliefs(self) -> list[float]:
-        """Say how much smaller the error of all members of a kind is together than that of one of them."""
-        each = self._average.network.members // self._kinds
-        if not self._together or each < 2 or not len(self._unknown):
-            return [0.0] * self._kinds
-        numbers, log_levels = self._predict(self._average.network, self._unknown)
-        cells = torch.cat([numbers, log_levels.exp()], dim=-1)
-        reliefs = []
-        for kind in range(self._kinds):
-            spread = cells[kind :: self._kinds].var(0).tensor_split([numbers.shape[-1]], dim=-1)
-            reliefs.append((1 - 1 / each) * float(self._per_cell(*spread)[self._unknown.missing].mean()))
-        return reliefs
+        """Say how much smaller the error of all members of a kind is together than that of one of them.
 
-    def _per_cell(self, numbers: Tensor, levels: Tensor) -> Tensor:
-        return torch.cat([numbers, self._holdout.heads.sum(levels)], dim=-1)
+        That of numbers, that is; of labels it cannot be known without knowing the right ones.
+        """
+        each = self._average.network.members // self._kinds
+        missing = self._unknown.missing
+        holes = missing[:, : self._unknown.numbers.shape[-1]]
+        if not self._together or each < 2 or not holes.any():
+            return [0.0] * self._kinds
+        numbers, _ = self._predict(self._average.network, self._unknown)
+        spreads = [numbers[kind :: self._kinds].var(0) for kind in range(self._kinds)]
+        return [(1 - 1 / each) * float(spread[holes].sum() / missing.sum()) for spread in spreads]
 
 
 @dataclass(frozen=True)
