@@ -44,6 +44,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "a chain of one round": {"chain": 1},
         "one member": {"members": 1, "scouts": 0},
         "no scouts": {"scouts": 0},
+        "judged together": {"judging": "together"},
         "no average": {"average": 0.0},
         "even masks": {"masking": "even"},
         "all columns alike": {"whole_share": 1.0},
