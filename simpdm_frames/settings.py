@@ -43,7 +43,7 @@ class Settings:
         training ends after ``patience`` looks without a better one.
     judging
         ``"alone"``: by the errors that scouts make. ``"together"``: by the errors that members would make
-        together, of which disagreement cancels out, and in doubt for the later state.
+        together, of which disagreement cancels out.
     layers, width
         Hidden layers of the denoiser and their width, which is rounded up to a multiple of 16.
     chain

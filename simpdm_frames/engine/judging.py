@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -15,9 +13,8 @@ from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.table import Table
 from simpdm_frames.engine.training import Progress
 
-__all__ = ["Average", "Judge", "Seen"]
+__all__ = ["Average", "Judge"]
 
-_IN_DOUBT = 0.5  # standard errors
 _MOST_UNKNOWN = 1024  # rows with holes, in which members may disagree
 _HASTE = 10  # the average reaches back over one part in so many of the steps, until ``decay`` is reached
 
@@ -70,8 +67,7 @@ class Judge:
     together
         Judge the members of a kind by the error that they make together. It is that of one of them less what
         cancels out, and by how much they disagree shows in real holes: nobody needs to know the truth. So a
-        training goes on while its networks get worse alone but better together. Chance makes some look better
-        than its neighbours, so a later state is kept if it is worse by less than that.
+        training goes on while its networks get worse alone but better together.
     """
 
     def __init__(
@@ -97,7 +93,7 @@ class Judge:
         self._counts = lacking if lacking.any() else ~lacking  # what is to be filled is what matters
         holes = holdout.rows[self._truth.missing.any(1)]
         self._unknown = table.rows(holes[:_MOST_UNKNOWN])
-        self._best = [Seen(torch.zeros(1), float("inf"))] * kinds
+        self._best, self._alone = [float("inf")] * kinds, [float("inf")] * kinds
         self._waited, self._last = [0] * kinds, 0
         self._state = copy.deepcopy(average.network.state_dict())
         self.curve: list[tuple[int, float]] = []
@@ -111,25 +107,15 @@ class Judge:
     def look(self, step: int) -> None:
         """See how the scouts do, and keep the weights of a kind that has never done better."""
         self._last = step
-        looks = [
-            Seen(cells, float(cells.mean()) - relief)
-            for cells, relief in zip(self._errors(), self._reliefs(), strict=True)
-        ]
-        self.curve.append((step, sum(seen.error for seen in looks) / len(looks)))
-        for kind, seen in enumerate(looks):
-            best = self._best[kind]
-            better = seen.error < best.error
-            if better or (self._together and seen.is_hardly_worse(best)):
-                self._waited[kind] = 0
-                self._keep(kind)
-            else:
-                self._waited[kind] += 1
-            if better:
-                self._best[kind] = seen
-
-    def _keep(self, kind: int) -> None:
-        for name, weight in self._average.network.state_dict().items():
-            self._state[name][kind :: self._kinds] = weight[kind :: self._kinds]
+        alone = self._errors()
+        errors = [error - relief for error, relief in zip(alone, self._reliefs(), strict=True)]
+        self.curve.append((step, sum(errors) / len(errors)))
+        for kind, error in enumerate(errors):
+            self._waited[kind] += 1
+            if error < self._best[kind]:
+                self._best[kind], self._alone[kind], self._waited[kind] = error, alone[kind], 0
+                for name, weight in self._average.network.state_dict().items():
+                    self._state[name][kind :: self._kinds] = weight[kind :: self._kinds]
 
     def best(self, step: int) -> Denoiser:
         """Look once more after the last step, and give the best network that was seen."""
@@ -149,7 +135,7 @@ class Judge:
         Result (members,).
         """
         members = self._average.network.members
-        best = torch.tensor([float(seen.cells.mean()) for seen in self._best], dtype=torch.float32)
+        best = torch.tensor(self._alone, dtype=torch.float32)
         excess = best / best.min().clamp(min=1e-12) - 1
         cells = (self._holdout.held & self._counts).sum() / self._kinds
         shares = torch.exp(-excess.clamp(max=1e6) * cells.cpu().sqrt()).repeat(members)[:members]
@@ -164,18 +150,21 @@ class Judge:
         """
         return self._predict(self._scouts, self._shown)
 
-    def _errors(self) -> list[Tensor]:
-        """Give the squared error of each held-out number, and 1 for each label that is wrong, for each kind.
+    def _errors(self) -> list[float]:
+        """Give the mean over held-out cells of squared error and of wrong labels, for each kind.
 
         Cross-entropy would end the training too early: it punishes a single network that has become too sure
         of itself, while several of them together, and the label that they vote for, still get better.
         """
         numbers, log_levels = self.predictions()
         wrong = self._holdout.heads.argmax(log_levels) != self._codes
-        errors = torch.cat([(numbers - self._truth.numbers) ** 2, wrong.to(numbers.dtype)], dim=-1)
+        error = torch.cat([(numbers - self._truth.numbers) ** 2, wrong.to(numbers.dtype)], dim=-1)
         counted = self._holdout.held & self._counts
-        kinds = [errors[kind :: self._kinds][counted[kind :: self._kinds]] for kind in range(self._kinds)]
-        return [cells if len(cells) else torch.zeros(1) for cells in kinds]
+        sums, counts = (error * counted).sum((1, 2)), counted.sum((1, 2))
+        return [
+            float(sums[kind :: self._kinds].sum() / counts[kind :: self._kinds].sum().clamp(min=1))
+            for kind in range(self._kinds)
+        ]
 
     def _reliefs(self) -> list[float]:
         """Say how much smaller the error of all members of a kind is together than that of one of them.
@@ -190,16 +179,3 @@ class Judge:
         numbers, _ = self._predict(self._average.network, self._unknown)
         spreads = [numbers[kind :: self._kinds].var(0) for kind in range(self._kinds)]
         return [(1 - 1 / each) * float(spread[holes].sum() / missing.sum()) for spread in spreads]
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What a look at a kind of members has shown: errors cell by cell, and the error that counts."""
-
-    cells: Tensor
-    error: float
-
-    def is_hardly_worse(self, best: Seen) -> bool:
-        """Tell whether chance alone could have made this look worse than the best one."""
-        doubt = float((self.cells - best.cells).std(correction=0)) / math.sqrt(len(self.cells))
-        return self.error - best.error <= _IN_DOUBT * doubt

@@ -7,7 +7,7 @@ from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
 from simpdm_frames.engine.batches import Holdout
 from simpdm_frames.engine.denoiser import Denoiser
-from simpdm_frames.engine.judging import Average, Judge, Seen
+from simpdm_frames.engine.judging import Average, Judge
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.table import Padding, Table
 from simpdm_frames.engine.training import Progress
@@ -89,19 +89,6 @@ def kept_state(judge, first, looks):
     for look in range(looks):
         judge(Progress(10 * (look + 1), 100, 0.0, 0.0))
     return round(float(judge.best(10 * looks).head_bias[0, 0, 0]) - first)
-
-
-def test_a_later_state_that_is_worse_by_chance_only_is_kept_by_those_who_judge_together():
-    best = Seen(torch.full((100,), 2.0), 2.0)
-    uneven = best.cells + torch.tensor([1.0, -1.0]).repeat(50)  # a standard error of 0.1
-    assert Seen(uneven, 2.04).is_hardly_worse(best)
-    assert not Seen(uneven, 2.06).is_hardly_worse(best)
-    assert not Seen(best.cells + 0.04, 2.04).is_hardly_worse(
-        best
-    )  # what grows in each cell alike is no chance
-    errors, options = [5.0, 2.0, 2.0, 4.0], {"every": 10, "patience": 9}
-    assert kept_state(*judge_of(errors, **options), 4) == 2
-    assert kept_state(*judge_of(errors, together=True, **options), 4) == 3
 
 
 def test_members_that_disagree_more_may_be_better_together():
