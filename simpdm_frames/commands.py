@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
     try:
-        with _hinting(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _say
             with files.told(getattr(options, "input", None)):
@@ -237,7 +237,8 @@ def _impute(options: argparse.Namespace) -> None:
     if options.model:
         model = simpdm_frames.load(options.model, gpu=given.get("gpu", "auto"))
     else:
-        model = simpdm_frames.fit(query, **given)
+        with _hinting():
+            model = simpdm_frames.fit(query, **given)
     if options.save_model:
         model.save(options.save_model)
     late_options = {"estimate": options.estimate, "random_state": options.seed}
@@ -248,7 +249,9 @@ def _impute(options: argparse.Namespace) -> None:
 def _fit(options: argparse.Namespace) -> None:
     _refuse_overwriting(options.output, options)
     query = files.scan(options.input, options.missing_values)
-    simpdm_frames.fit(query, **_given(options)).save(options.output)
+    with _hinting():
+        model = simpdm_frames.fit(query, **_given(options))
+    model.save(options.output)
 
 
 def _plan(options: argparse.Namespace) -> None:
