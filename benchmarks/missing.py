@@ -76,7 +76,9 @@ def _plot(curves: dict[tuple[str, str], list[tuple[float, float]]]) -> None:
     from matplotlib import pyplot as plt  # noqa: PLC0415
 
     names = list(dict.fromkeys(name for name, _ in curves))
-    figure, panels = plt.subplots(1, len(names), figsize=(3.1 * len(names), 3), squeeze=False)
+    figure, panels = plt.subplots(
+        1, len(names), figsize=(2.7 * len(names), 3), squeeze=False, layout="constrained"
+    )
     for panel, name in zip(panels[0], names, strict=True):
         for method in dict.fromkeys(m for n, m in curves if n == name):
             points = sorted(curves[name, method])
@@ -90,7 +92,7 @@ def _plot(curves: dict[tuple[str, str], list[tuple[float, float]]]) -> None:
             )
         panel.set(title=name, xlabel="missing rate", ylabel="RMSE" if panel is panels[0][0] else "")
         panel.spines[["top", "right"]].set_visible(False)
-    panels[0][0].legend(frameon=False, fontsize=8)
-    figure.tight_layout()
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=9)
     figure.savefig(RESULTS / "missing.svg", metadata={"Date": None})
     plt.close(figure)

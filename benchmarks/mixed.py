@@ -160,7 +160,7 @@ def _macro_f1(truth: Codes, filled: Codes, holes: NDArray[np.bool_]) -> float:
 def render() -> str:
     """Give accuracy and macro-F1 of each method, mean over the seeds; the best is bold."""
     rows = ROWS.read()
-    methods = list(dict.fromkeys(row["method"] for row in rows))
+    methods = [method for method in METHODS if any(row["method"] == method for row in rows)]
     lines = []
     for name in dict.fromkeys(row["dataset"] for row in rows):
         for measure in ("accuracy", "macro_f1"):

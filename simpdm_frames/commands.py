@@ -43,10 +43,10 @@ _FIT = (
     "max_rows",
 )
 _MOST_PATTERNS = 40
-# How Python's options are called here, in messages that speak of them.
+# How Python's options are called here, in messages that speak of them; columns stand in quotes, files have more to their names.
 _CALLED = (
-    (r"\brandom_state\b", "--seed"),
-    (r"\b(missing|time|max)_(values|budget|rows)\b", r"--\1-\2"),
+    (r"(?<!['\w/.-])random_state(?!['\w/-]|\.\w)", "--seed"),
+    (r"(?<!['\w/.-])(missing|time|max)_(values|budget|rows)(?!['\w/-]|\.\w)", r"--\1-\2"),
     (r"\b(categorical|ordinal|ignore|columns)(?= names\b| does not name\b)", r"--\1"),
     (r"(?<=\bin )(categorical|ordinal|columns)\b", r"--\1"),
     (r"\bordinal=\{'(.*?)': \[lowest, …, highest\]\}", r"--ordinal \1=lowest:…:highest"),
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = make_parser()
     options = parser.parse_args(arguments)
     try:
-        with _hinting(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _say
             with files.told(getattr(options, "input", None)):
@@ -237,7 +237,8 @@ def _impute(options: argparse.Namespace) -> None:
     if options.model:
         model = simpdm_frames.load(options.model, gpu=given.get("gpu", "auto"))
     else:
-        model = simpdm_frames.fit(query, **given)
+        with _hinting():
+            model = simpdm_frames.fit(query, **given)
     if options.save_model:
         model.save(options.save_model)
     late_options = {"estimate": options.estimate, "random_state": options.seed}
@@ -248,7 +249,9 @@ def _impute(options: argparse.Namespace) -> None:
 def _fit(options: argparse.Namespace) -> None:
     _refuse_overwriting(options.output, options)
     query = files.scan(options.input, options.missing_values)
-    simpdm_frames.fit(query, **_given(options)).save(options.output)
+    with _hinting():
+        model = simpdm_frames.fit(query, **_given(options))
+    model.save(options.output)
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -275,14 +278,18 @@ def _show(frame: Any, most: int | None = None) -> None:
     """Print a frame as plain columns; of its rows so many, or all."""
     cells = [[str(name) for name in frame.columns]]
     rows = frame.rows()[:most]
-    cells += [
-        [f"{cell:.3f}" if isinstance(cell, float) else _in_shell(str(cell)) for cell in row] for row in rows
-    ]
+    cells += [[_shown(name, cell) for name, cell in zip(frame.columns, row, strict=True)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     if len(rows) < len(frame):
         print(f"… and {len(frame) - len(rows):,} more")
+
+
+def _shown(name: str, cell: Any) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return _in_shell(cell) if name in {"why", "hint"} else str(cell)
 
 
 def _refuse_overwriting(path: Path | None, options: argparse.Namespace) -> None:

@@ -110,6 +110,20 @@ def test_labels_can_be_given_an_order(tmp_path, capsys):
     assert "--ordinal names it: S < M < L" in capsys.readouterr().out
 
 
+def test_columns_and_files_that_are_called_like_an_option_keep_their_names(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    table = pl.DataFrame({"random_state": ["n/a", "x", None, "y"] * 5, "max_rows": range(20)})
+    table.write_parquet("time_budget.parquet")
+    for command in ("plan", "missing"):
+        assert run(command, "time_budget.parquet") == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.split()[0] for line in lines[1:]] == table.columns
+    assert run("plan", "missing_values.csv") == 1
+    assert "simpdm: missing_values.csv is not there" in capsys.readouterr().err
+    assert run("plan", "time_budget.parquet", "--ignore", "random_stat") == 1
+    assert "did you mean 'random_state'?" in capsys.readouterr().err
+
+
 def test_values_that_may_mean_a_hole_are_hinted_at(tmp_path, capsys):
     (tmp_path / "in.csv").write_text("x,y\n" + "1,2\nn/a,3\n2,\n" * 10)
     assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 0
