@@ -53,11 +53,8 @@ def _recipe(n_rows: int) -> Settings:
 
 
 def _patient_recipe(n_rows: int) -> Settings:
-    """Give the same to those who have time: of many rows, larger batches and a longer memory pay.
-
-    So does to judge members together, of which there are more.
-    """
-    recipe = replace(_recipe(n_rows), judging="together")
+    """Give the same to those who have time: of many rows, larger batches and a longer memory pay."""
+    recipe = _recipe(n_rows)
     if n_rows <= _MANY:
         return recipe
     return replace(recipe, batch_size=256, average=0.999, look_every=100, patience=10)
@@ -83,7 +80,8 @@ def _default(n_rows: int, n_columns: int) -> Settings:
 def _best(n_rows: int, n_columns: int) -> Settings:
     recipe = _patient_recipe(n_rows)
     steps = 2 * _steps(n_columns, recipe.batch_size)
-    return replace(recipe, members=16, scouts=4, steps=steps, patience=recipe.patience * 3 // 2)
+    patience = recipe.patience * 3 // 2
+    return replace(recipe, members=16, scouts=4, judging="together", steps=steps, patience=patience)
 
 
 _PAPER = Settings(
