@@ -6,8 +6,12 @@ asked for, so that a study runs without those that are not installed.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,12 +75,19 @@ def miceforest(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 
 def hyperimpute(table: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Automatic choice of a model per column; needs an environment of its own (numpy < 2)."""
-    import pandas as pd  # noqa: PLC0415
-    from hyperimpute.plugins.imputers import Imputers  # noqa: PLC0415
-
-    filled = Imputers().get("hyperimpute", random_state=seed).fit_transform(pd.DataFrame(table))
-    return np.asarray(filled, dtype=np.float64)
+    """Automatic choice of a model per column, in the Python that ``HYPERIMPUTE_PYTHON`` names."""
+    python = os.environ.get("HYPERIMPUTE_PYTHON")
+    if not python:
+        raise RuntimeError(
+            "HyperImpute needs an environment of its own, with numpy < 2, pandas < 2 and scikit-learn 1.2.2; "
+            "put the path of its Python into HYPERIMPUTE_PYTHON"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        shown, filled = Path(folder, "table.npy"), Path(folder, "filled.npy")
+        np.save(shown, table)
+        script = Path(__file__).with_name("hyperimpute_alone.py")
+        subprocess.run([python, script, shown, filled, str(seed)], check=True)
+        return np.load(filled)
 
 
 PEERS: dict[str, Peer] = {
