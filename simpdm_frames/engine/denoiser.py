@@ -16,6 +16,7 @@ from simpdm_frames.settings import Settings
 __all__ = ["Denoiser"]
 
 _WIDEST_CHAIN = 256  # numbers and levels; a chain of more of them would cost more than all the rest
+_MOST_WAVES = 2**22  # in a tensor: memory for more is taken anew each time, which takes longer
 _WAVES = 32  # pairs of sine and cosine that describe a diffusion step
 
 
@@ -114,7 +115,9 @@ class Denoiser(nn.Module):
         x = torch.baddbmm(self.first_bias, shown, torch.cat([self.table, self.mask], dim=1))
         if self.waves.numel():
             numbers, no_number = visible[..., : self.n_numbers], hidden[..., : self.n_numbers]
-            x = torch.baddbmm(x, self._describe(numbers, 1 - no_number), self.described)
+            for part in self._parts(numbers):
+                described = self._describe(numbers[..., part], 1 - no_number[..., part], part)
+                x = torch.baddbmm(x, described, self._first_layer(part))
         linear = None
         if self._rounds:
             hidden = hidden[..., self.column]
@@ -146,21 +149,35 @@ class Denoiser(nn.Module):
         self._joined = self._join()
         return self
 
-    def _describe(self, numbers: Tensor, seen: Tensor) -> Tensor:
+    def _parts(self, numbers: Tensor) -> list[slice]:
+        """Say which columns to describe at a time: the waves of all columns of a wide table are too many."""
+        waves_a_column = numbers[..., 0].numel() * 2 * len(self.frequencies)
+        width = max(_MOST_WAVES // max(waves_a_column, 1), 1)
+        return [slice(begin, begin + width) for begin in range(0, self.n_numbers, width)]
+
+    def _first_layer(self, part: slice) -> Tensor:
+        """Give the weights of the first layer that belong to what is described of some columns."""
+        if part.stop >= self.n_numbers and not part.start:
+            return self.described
+        d_described = self.waves.shape[-1]
+        return self.described[:, part.start * d_described : part.stop * d_described]
+
+    def _describe(self, numbers: Tensor, seen: Tensor, part: slice) -> Tensor:
         """Describe visible numbers by waves, put through a small layer of each column; hidden ones by zeros.
 
         Shape
         -----
-        ``numbers`` and ``seen`` (members or 1, n, n_numbers); result (members, n, n_numbers x wave_width).
+        ``numbers`` and ``seen`` (members or 1, n, columns of the part); result (members, n, columns x
+        wave_width).
         """
         angles = numbers.transpose(1, 2).unsqueeze(-1) * self.frequencies
         waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
         if len(waves) == self.members:
-            layers = (self.waves_bias.flatten(0, 1), waves.flatten(0, 1), self._seen_waves().flatten(0, 1))
-            described = torch.baddbmm(*layers).view(*waves.shape[:3], -1)
+            layers = (self.waves_bias[:, part], waves, self._seen_waves()[:, part])
+            described = torch.baddbmm(*(layer.flatten(0, 1) for layer in layers)).view(*waves.shape[:3], -1)
         else:
             weights, biases = self._joined or self._join()
-            described = torch.baddbmm(biases, waves[0], weights)
+            described = torch.baddbmm(biases[part], waves[0], weights[part])
             described = described.view(*waves.shape[1:3], self.members, -1).permute(2, 0, 1, 3)
         described = described.relu() * seen.transpose(1, 2).unsqueeze(-1)
         return described.transpose(1, 2).flatten(2)

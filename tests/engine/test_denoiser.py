@@ -1,6 +1,8 @@
+import pytest
 import torch
 
 from simpdm_frames.encoded import Layout
+from simpdm_frames.engine import denoiser
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.settings import Settings
 
@@ -48,3 +50,20 @@ def test_a_chain_is_left_out_of_a_very_wide_table():
     wide = network(Layout(200, (57,)), chain=4)
     assert not wide.chain.numel()
     assert not wide.others.numel()  # as large as the square of a table's width
+
+
+@pytest.mark.parametrize("own_rows", [False, True])
+def test_columns_that_are_described_in_parts_come_out_as_if_described_at_once(monkeypatch, own_rows):
+    net = network(Layout(5), frequencies=3, members=2)
+    shown = torch.randn(2 if own_rows else 1, 4, 5, generator=torch.Generator().manual_seed(1))
+    asked = (torch.zeros(1, *shown.shape), torch.ones(1, 1, 4, dtype=torch.int64), shown > 0)
+    whole = net(shown.masked_fill(shown > 0, 0.0), *asked)
+    whole.square().sum().backward()
+    slopes = [weight.grad.clone() for weight in net.parameters() if weight.grad is not None]
+    net.zero_grad()
+    monkeypatch.setattr(denoiser, "_MOST_WAVES", len(shown) * 4 * 2 * 3 * 2)  # two columns
+    parts = net(shown.masked_fill(shown > 0, 0.0), *asked)
+    parts.square().sum().backward()
+    torch.testing.assert_close(parts, whole)
+    for weight, slope in zip((w for w in net.parameters() if w.grad is not None), slopes, strict=True):
+        torch.testing.assert_close(weight.grad, slope)
