@@ -172,14 +172,16 @@ class Denoiser(nn.Module):
         """
         angles = numbers.transpose(1, 2).unsqueeze(-1) * self.frequencies
         waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
+        seen = seen.transpose(1, 2).unsqueeze(-1)
+        # In place, for it is large; and before it is looked at in another shape, or gradients would be copied.
         if len(waves) == self.members:
             layers = (self.waves_bias[:, part], waves, self._seen_waves()[:, part])
-            described = torch.baddbmm(*(layer.flatten(0, 1) for layer in layers)).view(*waves.shape[:3], -1)
+            described = torch.baddbmm(*(layer.flatten(0, 1) for layer in layers))
+            described = described.mul_(seen.flatten(0, 1)).relu_().view(*waves.shape[:3], -1)
         else:
             weights, biases = self._joined or self._join()
-            described = torch.baddbmm(biases[part], waves[0], weights[part])
+            described = torch.baddbmm(biases[part], waves[0], weights[part]).mul_(seen[0]).relu_()
             described = described.view(*waves.shape[1:3], self.members, -1).permute(2, 0, 1, 3)
-        described = described.relu() * seen.transpose(1, 2).unsqueeze(-1)
         return described.transpose(1, 2).flatten(2)
 
     def _join(self) -> tuple[Tensor, Tensor]:
