@@ -16,6 +16,8 @@ from simpdm_frames.engine.training import Progress
 __all__ = ["Average", "Judge"]
 
 _MOST_UNKNOWN = 1024  # rows with holes, in which members may disagree
+_LATER = 2  # times as many steps as a single network takes until its labels are best
+_KEPT = float("inf")  # no step is due
 _HASTE = 10  # the average reaches back over one part in so many of the steps, until ``decay`` is reached
 
 Predict = Callable[[Denoiser, Table], tuple[Tensor, Tensor]]
@@ -49,6 +51,10 @@ class Judge:
     """Look at the scouts from time to time, keep the best state, and end what no longer gets better.
 
     Members are of one kind, or of two that take turns; each kind has a best state of its own.
+
+    What single networks learn by heart differs from one to another, so a vote of several goes on getting better
+    when each alone no longer does. How much it gains cannot be known without knowing the right labels. So
+    where labels are to be filled, a kind's training is kept as it is after twice the steps of its best state.
 
     Parameters
     ----------
@@ -93,8 +99,11 @@ class Judge:
         self._counts = lacking if lacking.any() else ~lacking  # what is to be filled is what matters
         holes = holdout.rows[self._truth.missing.any(1)]
         self._unknown = table.rows(holes[:_MOST_UNKNOWN])
+        votes = self._counts[table.numbers.shape[-1] :].any() and average.network.members > kinds
+        self._later = _LATER if votes else 1
         self._best, self._alone = [float("inf")] * kinds, [float("inf")] * kinds
         self._waited, self._last = [0] * kinds, 0
+        self._due: list[float] = [0.0] * kinds  # the step whose state is to be kept; none once it is
         self._state = copy.deepcopy(average.network.state_dict())
         self.curve: list[tuple[int, float]] = []
 
@@ -102,10 +111,10 @@ class Judge:
         """Look if it is time to; True ends the training."""
         if progress.step - self._last >= self._every:
             self.look(progress.step)
-        return min(self._waited) >= self._patience
+        return min(self._waited) >= self._patience and min(self._due) == _KEPT
 
     def look(self, step: int) -> None:
-        """See how the scouts do, and keep the weights of a kind that has never done better."""
+        """See how the scouts do, and keep the weights of a kind that has never done better, or in due time."""
         self._last = step
         alone = self._errors()
         errors = [error - relief for error, relief in zip(alone, self._reliefs(), strict=True)]
@@ -114,13 +123,17 @@ class Judge:
             self._waited[kind] += 1
             if error < self._best[kind]:
                 self._best[kind], self._alone[kind], self._waited[kind] = error, alone[kind], 0
-                for name, weight in self._average.network.state_dict().items():
-                    self._state[name][kind :: self._kinds] = weight[kind :: self._kinds]
+                self._due[kind] = self._later * step
+            if step >= self._due[kind]:
+                self._keep(kind)
 
     def best(self, step: int) -> Denoiser:
         """Look once more after the last step, and give the best network that was seen."""
         if step > self._last:
             self.look(step)
+        for kind, due in enumerate(self._due):
+            if due != _KEPT:  # as near to it as the training came
+                self._keep(kind)
         self._average.network.load_state_dict(self._state)
         return self._average.network
 
@@ -149,6 +162,12 @@ class Judge:
         Numbers (n_scouts, r, n_numbers) and log-probabilities (n_scouts, r, n_levels).
         """
         return self._predict(self._scouts, self._shown)
+
+    def _keep(self, kind: int) -> None:
+        """Keep the weights of a kind as they are now."""
+        for name, weight in self._average.network.state_dict().items():
+            self._state[name][kind :: self._kinds] = weight[kind :: self._kinds]
+        self._due[kind] = _KEPT
 
     def _errors(self) -> list[float]:
         """Give the mean over held-out cells of squared error and of wrong labels, for each kind.

@@ -103,6 +103,50 @@ def test_members_that_disagree_more_may_be_better_together():
     ]
 
 
+def judge_of_labels(wrong, members=3, **options):
+    """A judge of a single label column, whose scouts are wrong about a share of the rows, known for each look."""
+    settings = Settings(width=16, layers=2, members=members, scouts=2)
+    one = Denoiser(Layout(0, (2,)), settings, torch.Generator().manual_seed(0))
+    missing = torch.zeros(60, 1, dtype=torch.bool)
+    missing[:5] = True
+    table = Table(torch.empty(60, 0), torch.tensor([1.0, 0.0]).expand(60, 2), missing)
+    padding, heads = Padding(torch.empty(0), torch.tensor([1.0, 0.0])), Heads((2,))
+    holdout = Holdout(table, 2, 0.9, padding, heads, torch.Generator().manual_seed(0))
+    average, answers = Average(one, 0.9), iter(wrong)
+
+    def predict(judged, shown):
+        with torch.no_grad():
+            judged.head_bias += 1  # so that states can be told apart
+        is_wrong = torch.arange(len(shown)) < next(answers) * len(shown)
+        log_levels = torch.where(is_wrong.unsqueeze(1), torch.tensor([-9.0, 0.0]), torch.tensor([0.0, -9.0]))
+        return torch.empty(2, len(shown), 0), log_levels.expand(2, -1, -1)
+
+    first = float(one.head_bias[0, 0, 0].detach())
+    return Judge(average, predict, table, holdout, kinds=1, **options), first
+
+
+def test_a_vote_on_labels_is_kept_at_twice_the_steps_of_the_best_single_network():
+    wrong = [0.5, 0.2, 0.3, 0.4, 0.6]
+    judge, first = judge_of_labels(wrong, every=10, patience=1)
+    ended = [judge(Progress(step, 100, 0.0, 0.0)) for step in (10, 20, 30, 40)]
+    assert ended == [False, False, False, True]  # patience is at an end after 30, but the state is not there
+    assert round(float(judge.best(40).head_bias[0, 0, 0]) - first) == 4
+    judge, first = judge_of_labels(wrong, every=10, patience=9)
+    assert kept_state(judge, first, 5) == 4
+    judge, first = judge_of_labels(wrong, every=10, patience=9)
+    assert kept_state(judge, first, 3) == 3  # the training ended before; the last state is the nearest
+
+
+def test_a_new_best_state_of_labels_puts_off_what_is_kept():
+    judge, first = judge_of_labels([0.5, 0.4, 0.2, 0.3, 0.3, 0.3, 0.3], every=10, patience=9)
+    assert kept_state(judge, first, 7) == 6
+
+
+def test_a_single_network_does_not_vote():
+    judge, first = judge_of_labels([0.5, 0.2, 0.3, 0.4], members=1, every=10, patience=9)
+    assert kept_state(judge, first, 4) == 2
+
+
 def test_a_part_of_a_network_follows_the_whole():
     whole = Denoiser(
         Layout(2, (3,)), Settings(width=16, members=3, frequencies=4, chain=2), torch.Generator()
