@@ -8,6 +8,7 @@ import torch
 
 from benchmarks import (
     ablations,
+    budget,
     casestudy,
     contract,
     frames,
@@ -31,6 +32,7 @@ STUDIES = {
     "casestudy": casestudy,
     "speed": speed,
     "scaling": scaling,
+    "budget": budget,
     "paper": paper,
     "contract": contract,
     "overhead": overhead,
@@ -98,6 +100,12 @@ def make_parser() -> argparse.ArgumentParser:
         "--sizes", type=sizes, default=sizes("10000x20,100000x20,1000000x20,100000x8,100000x32,100000x128")
     )
     one.add_argument("--preset", dest="preset_name", default="default")
+    one.add_argument("--rounds", type=int, default=3)
+
+    one = study("budget", "concrete,power,california")
+    one.add_argument(
+        "--budgets", type=lambda text: [float(part) for part in names(text)], default=[5.0, 15.0]
+    )
     one.add_argument("--rounds", type=int, default=3)
 
     one = study("paper", "yacht,yeast")

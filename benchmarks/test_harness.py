@@ -54,6 +54,7 @@ STUDIES = {
     "speed": ["--seeds", "1", "--steps", "2", "--methods", "default,paper"],
     "casestudy": ["--seeds", "1"],
     "paper": ["--seeds", "0-1", "--steps", "3"],
+    "budget": ["--rounds", "2", "--budgets", "0.2"],
     "overhead": ["--rounds", "2", "--steps", "3"],
 }
 
