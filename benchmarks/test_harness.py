@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import contract, lazy, mixed, scaling, table1
+from benchmarks import contract, lazy, missing, mixed, scaling, table1
 from benchmarks.datasets import load
 from benchmarks.published import SIMPDM
 from benchmarks.rows import Rows, markdown
@@ -71,6 +71,17 @@ def test_a_study_runs_renders_and_resumes(study, own_data, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert f"Made by `python -m benchmarks {study}` with python" in shown
     assert "threads: 1, commit" in shown
+
+
+def test_each_preset_is_counted_on_its_own_beside_peers(own_data):
+    assert own_data.exists()
+    errors = {"fast": (0.3, 0.1), "default": (0.2, 0.1), "knn": (0.25, 0.1)}
+    for method, by_rate in errors.items():
+        for rate, error in zip((0.1, 0.3), by_rate, strict=True):
+            missing.ROWS.append(
+                method=method, dataset="yacht", mechanism="MCAR", rate=rate, seed=1, rmse=error, seconds=1.0
+            )
+    assert missing.render().startswith("Below all peers: `fast` in 0, `default` in 1 of 2 lines.")
 
 
 def test_a_summary_counts_ranks_and_ratios(own_data):

@@ -157,7 +157,7 @@ class Denoiser(nn.Module):
 
     def _first_layer(self, part: slice) -> Tensor:
         """Give the weights of the first layer that belong to what is described of some columns."""
-        if part.stop >= self.n_numbers and not part.start:
+        if part.stop >= self.n_numbers and not part.start:  # all: the gradient of a slice would be copied
             return self.described
         d_described = self.waves.shape[-1]
         return self.described[:, part.start * d_described : part.stop * d_described]

@@ -128,7 +128,7 @@ class Judge:
                 self._keep(kind)
 
     def best(self, step: int) -> Denoiser:
-        """Look once more after the last step, and give the best network that was seen."""
+        """Look once more after the last step, and give the network that was kept."""
         if step > self._last:
             self.look(step)
         for kind, due in enumerate(self._due):
