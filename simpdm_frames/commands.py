@@ -237,8 +237,9 @@ def _impute(options: argparse.Namespace) -> None:
     if options.model:
         model = simpdm_frames.load(options.model, gpu=given.get("gpu", "auto"))
     else:
+        remembered: dict[str, Any] = {} if options.save_model else {"neighbours": "auto"}
         with _hinting():
-            model = simpdm_frames.fit(query, **given)
+            model = simpdm_frames.fit(query, **remembered, **given)
     if options.save_model:
         model.save(options.save_model)
     late_options = {"estimate": options.estimate, "random_state": options.seed}

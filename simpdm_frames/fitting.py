@@ -28,11 +28,14 @@ __all__ = ["Learnt", "fit", "fit_impute"]
 FrameT = TypeVar("FrameT")
 _FEW_ROWS = 10
 _FEW_STEPS = 100
+_FOR_NETWORKS = 0.85  # of a budget of time; what is left is for finding out which rows are alike
 
 
 @named
 def fit(frame: Any, **options: Any) -> Imputer:
     """Fit a model to the observed cells of a frame.
+
+    It holds no row of the frame, unless ``neighbours`` is given.
 
     Parameters
     ----------
@@ -47,6 +50,10 @@ def fit(frame: Any, **options: Any) -> Imputer:
         A device by torch's name, such as ``"cuda:1"``, instead of ``gpu``.
     preset : {"default", "fast", "best", "paper"}
         The settings to start from: more accuracy for more time, or the method as it was published.
+    neighbours : int or "auto", optional
+        Let the model remember so many rows of the frame, and compare rows with them when it fills holes, which is often
+        more accurate; ``"auto"`` for as many as are worth it. Such a model cannot be saved. By default ``fit``
+        remembers none, and ``fit_impute`` as many as are worth it.
     steps, batch_size, … : optional
         Settings by name that replace those of the preset: every field of ``Settings``.
     time_budget : float, optional
@@ -99,7 +106,7 @@ def fit(frame: Any, **options: Any) -> Imputer:
     >>> fit(frame, random_state=0, steps=20)
     <Imputer of 2 columns, 20 steps on cpu>
     """
-    wish = FitOptions.parse(options)
+    wish = FitOptions.parse(options).forgetful()
     place = Place.here()
     return Learnt.of(frames.gather(frame, wish.max_rows, wish.seed), wish).train(wish, place, n_fills=0)
 
@@ -107,6 +114,9 @@ def fit(frame: Any, **options: Any) -> Imputer:
 @named
 def fit_impute(frame: FrameT, **options: Any) -> FrameT:
     """Fit a model to a frame and fill the frame's own holes; the options are those of ``fit``.
+
+    Here rows are compared with each other too, which a model that is kept does only with ``neighbours``, because
+    it has to hold them. So fills are often more accurate than those of ``fit`` and ``impute``.
 
     A lazy frame stays lazy: it becomes one node, which trains once when it is collected.
     """
@@ -164,16 +174,18 @@ class Learnt:
         if n_rows < _FEW_ROWS:
             place.warn(f"a model of {n_rows} rows has little to learn from: expect guesses", FewRowsWarning)
         device = settle_device(wish.gpu, wish.device, place)
-        from simpdm_frames.engine import Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
+        from simpdm_frames.engine import Deadline, Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
 
         sample = self.sample(wish)
         table = codec.encode(sample)
-        settings = wish.settings(len(table), table.layout.n_columns)
-        limit = None
+        settings = wish.settings(len(table), table.layout.n_columns, n_fills)
+        limit, deadline = None, None
         if wish.time_budget is not None:
             # A step shows its rows in two channels and goes back over them: six times the work of a fill.
             reserve = n_fills / (6 * min(settings.batch_size, len(table)))
-            limit = TimeBudget(wish.time_budget - (time.perf_counter() - self.began), reserve)
+            left = wish.time_budget - (time.perf_counter() - self.began)
+            limit = TimeBudget(left * (_FOR_NETWORKS if settings.neighbours else 1.0), reserve)
+            deadline = Deadline(self.began + wish.time_budget, n_fills)
         narrator = Narrator(
             f"{len(table):,} rows, {table.layout.n_columns} columns, {settings.members} networks on {device}",
             aloud=wish.verbose > 0,
@@ -186,7 +198,9 @@ class Learnt:
             heard: list[Listener] = [*listeners, narrator]
             if limit is not None:
                 heard = [limit, *(_foreseeing(limit, listener) for listener in heard)]
-            engine = Engine.fit(table, settings, seed=wish.seed, device=device, callbacks=heard)
+            engine = Engine.fit(
+                table, settings, seed=wish.seed, device=device, callbacks=heard, deadline=deadline
+            )
         steps = len(engine.loss_curve)
         if limit is not None and steps < min(_FEW_STEPS, settings.steps) and limit(narrator.last):
             place.warn(

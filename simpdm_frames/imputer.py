@@ -33,8 +33,8 @@ FrameT = TypeVar("FrameT")
 class Imputer:
     """A model fitted to a frame, which fills the holes of that frame and of others like it.
 
-    Made by ``fit``. Nothing of the training rows is kept but scales, levels and weights. It is never
-    changed after the fit, so threads may share it.
+    Made by ``fit``. Nothing of the training rows is kept but scales, levels and weights, unless ``neighbours`` were
+    asked for. It is never changed after the fit, so threads may share it.
     """
 
     def __init__(self, codec: TableCodec, choices: Choices, engine: Engine) -> None:
@@ -153,7 +153,7 @@ class Imputer:
         """Write the model to one file, which ``simpdm_frames.load`` reads on any machine.
 
         A file that is there already is replaced when the new one is whole. Nothing of the training rows is in
-        it but scales, levels and weights.
+        it but scales, levels and weights; a model that holds rows, because ``neighbours`` was given, is refused.
         """
         from simpdm_frames import modelfile  # noqa: PLC0415  # only those who store models need it
 
@@ -175,6 +175,8 @@ class Imputer:
         if engine.judged:
             step, error = min(engine.judged, key=lambda look: look[1])
             facts["held-out cells"] = f"lowest error {error:.4f}, after {step:,} steps"
+        if engine.neighbours is not None:
+            facts["neighbours"] = f"{len(engine.neighbours):,} rows are remembered"
         facts |= {"estimate": self._choices.estimate, "device": self.device_}
         return Summary(self.schema_, facts, engine.loss_curve, engine.judged)
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from simpdm_frames.codecs import Choices, TableCodec
 from simpdm_frames.codecs.choices import nearest
+from simpdm_frames.presets import in_time
 from simpdm_frames.presets import preset as find_preset
 from simpdm_frames.progress import check_progress
 from simpdm_frames.settings import Settings, check_gpu
@@ -66,6 +67,7 @@ class FitOptions:
     progress: Any = "auto"
     verbose: int = 0
     max_rows: int = _MAX_ROWS
+    remembering: bool = False
 
     @classmethod
     def parse(cls, options: Mapping[str, Any]) -> FitOptions:
@@ -84,6 +86,9 @@ class FitOptions:
         run["verbose"] = _whole("verbose", int(verbose) if isinstance(verbose, bool) else verbose, 0)
         run["max_rows"] = _whole("max_rows", run.get("max_rows", _MAX_ROWS), 2)
         given = {name: options[name] for name in _SETTINGS if name in options}
+        run["remembering"] = isinstance(given.get("neighbours"), str) and given["neighbours"] == "auto"
+        if run["remembering"]:
+            del given["neighbours"]
         find_preset(preset).override(**given)  # checked at once
         return cls(
             preset=preset,
@@ -93,11 +98,17 @@ class FitOptions:
             **run,
         )
 
-    def settings(self, n_rows: int, n_columns: int) -> Settings:
+    def forgetful(self) -> FitOptions:
+        """Give the same for a model that is to be kept, which remembers rows only if it is told to."""
+        return replace(self, given={"neighbours": 0, **self.given}) if not self.remembering else self
+
+    def settings(self, n_rows: int, n_columns: int, n_fills: int = 0) -> Settings:
         """Settle the preset for a table of some size, and put over it what the caller gave."""
         settled = find_preset(self.preset, n_rows, n_columns)
         if self.time_budget is not None and settled.decay == "none":
             settled = settled.override(steps=_ENDLESS)  # the clock tells when to stop
+        if self.time_budget is not None:
+            settled = in_time(settled, self.time_budget, n_rows, n_columns, n_fills)
         return settled.override(**self.given)
 
 

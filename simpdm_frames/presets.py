@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from simpdm_frames.settings import Settings
 
-__all__ = ["PAPER_DATASETS", "PRESETS", "preset"]
+__all__ = ["PAPER_DATASETS", "PRESETS", "in_time", "preset"]
 
 Rule = Callable[[int, int], Settings]
 """Gives the settings for a table of so many rows and columns."""
@@ -41,6 +41,9 @@ _RECIPE = Settings(
     start="mean",
 )
 _MANY = 3000  # rows
+_FEWEST_NEIGHBOURS = 1000  # of a large table: fewer of them are no neighbours
+_COMPARED = 80e6  # cells with a row each, in a second, by one core
+_FOR_COMPARING = 0.1  # of a budget of time
 
 
 def _recipe(n_rows: int) -> Settings:
@@ -63,25 +66,47 @@ def _patient_recipe(n_rows: int) -> Settings:
 def _steps(n_columns: int, batch_size: int) -> int:
     """Give as many steps as the time of ``default`` allows, by what a step costs on two cores."""
     cost = 1 + batch_size / 128 * (2 + n_columns / 5.5)
-    return int(min(max(16_000 / cost, 1000), 4000))
+    return int(min(max(12_000 / cost, 1000), 4000))
+
+
+def _neighbours(n_rows: int, n_columns: int, most: int) -> int:
+    """Say how many rows to remember; none where comparing all rows with them would take longer than the rest."""
+    affordable = 250_000 * most // (n_rows * n_columns)
+    return min(affordable, most) if affordable >= min(n_rows, _FEWEST_NEIGHBOURS) else 0
 
 
 def _fast(n_rows: int, n_columns: int) -> Settings:
     recipe = _recipe(n_rows)
-    steps = min(_steps(n_columns, recipe.batch_size) // 4, 800)
-    return replace(recipe, members=4, steps=steps, patience=6)
+    steps = min(_steps(n_columns, recipe.batch_size) // 4, 600)
+    neighbours = _neighbours(n_rows, n_columns, 2048)
+    return replace(recipe, members=4, steps=steps, patience=6, neighbours=neighbours, neighbour_steps=120)
 
 
 def _default(n_rows: int, n_columns: int) -> Settings:
     recipe = _patient_recipe(n_rows)
-    return replace(recipe, members=8, steps=_steps(n_columns, recipe.batch_size))
+    neighbours = _neighbours(n_rows, n_columns, 8192)
+    return replace(
+        recipe,
+        members=8,
+        steps=_steps(n_columns, recipe.batch_size),
+        neighbours=neighbours,
+        likenesses=1 if n_rows > _MANY else 3,
+    )
 
 
 def _best(n_rows: int, n_columns: int) -> Settings:
     recipe = _patient_recipe(n_rows)
-    steps = 2 * _steps(n_columns, recipe.batch_size)
-    patience = recipe.patience * 3 // 2
-    return replace(recipe, members=16, scouts=4, judging="together", steps=steps, patience=patience)
+    return replace(
+        recipe,
+        members=16,
+        scouts=4,
+        judging="together",
+        steps=5 * _steps(n_columns, recipe.batch_size) // 2,
+        patience=recipe.patience * 3 // 2,
+        neighbours=_neighbours(n_rows, n_columns, 16_384),
+        likenesses=4,
+        neighbour_steps=400,
+    )
 
 
 _PAPER = Settings(
@@ -110,6 +135,14 @@ PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
     }
 )
 """The settings that the authors of the paper published, by dataset."""
+
+
+def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_fills: int) -> Settings:
+    """Remember only so many rows that comparing with them takes a small part of a budget of time."""
+    cells = n_columns * (n_fills + n_rows) / 2  # of rows that are filled, and of those that are remembered
+    affordable = int(_FOR_COMPARING * seconds * _COMPARED / cells)
+    few = affordable < min(n_rows, _FEWEST_NEIGHBOURS)
+    return replace(settings, neighbours=0 if few else min(settings.neighbours, affordable))
 
 
 def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str | None = None) -> Settings:

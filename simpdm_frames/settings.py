@@ -87,6 +87,13 @@ class Settings:
         ``sampling_steps=1`` leaves nothing to chance.
     draws
         Independent imputations that are averaged.
+    neighbours
+        Rows of the table that are remembered, at most, to estimate holes from those that are most alike. How far
+        neighbours are believed beside the networks is settled on cells that scouts never saw. 0 for none: the model
+        then holds no row.
+    likenesses, neighbour_steps
+        How often it is learnt anew what makes rows alike, the results being averaged, and the steps of each; never more
+        than ``steps``.
 
     Examples
     --------
@@ -134,6 +141,9 @@ class Settings:
     sampling_steps: int | None = None
     start: Start = "noise"
     draws: int = 1
+    neighbours: int = 0
+    likenesses: int = 1
+    neighbour_steps: int = 300
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -186,6 +196,9 @@ class Settings:
             _check_integer("sampling_steps", self.sampling_steps, 1, self.diffusion_steps)
         _check_name("start", self.start, Start)
         _check_integer("draws", self.draws, 1, 1_000_000)
+        _check_integer("neighbours", self.neighbours, 0, 1_000_000)
+        _check_integer("likenesses", self.likenesses, 1, 1024)
+        _check_integer("neighbour_steps", self.neighbour_steps, 1, 1_000_000)
 
     def override(self, **options: Any) -> Settings:
         """Change some settings by name; an unknown name is refused with the nearest known one."""

@@ -1,4 +1,6 @@
+import copy
 import functools
+import pickle
 import subprocess
 import sys
 
@@ -33,12 +35,38 @@ def test_only_holes_change():
     pd.testing.assert_index_equal(done.index, HOLES.index)
 
 
-def test_accessor_function_and_model_agree():
+@pytest.mark.parametrize("neighbours", [0, 50])
+def test_accessor_function_and_model_agree(neighbours):
+    options = {**QUICK, "neighbours": neighbours}
+    done, model = HOLES.simpdm.fit_impute(**options), HOLES.simpdm.fit(**options)
+    assert_same(HOLES.pipe(simpdm_frames.fit_impute, **options), done)
+    assert_same(model.impute(HOLES), done)
+    assert_same(HOLES.simpdm.impute(model), done)
+    assert_same(simpdm_frames.impute(HOLES, model), done)
+
+
+def test_a_model_that_is_kept_holds_no_row_unless_asked_to(tmp_path):
+    assert MODEL._engine.neighbours is None
+    model = HOLES.simpdm.fit(neighbours=50, **QUICK)
+    assert len(model._engine.neighbours) == 50
+    assert "50 rows are remembered" in str(model.summary())
+    with pytest.raises(simpdm_frames.errors.ModelFileError, match="holds 50 rows"):
+        model.save(tmp_path / "with.simpdm")
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_call_remembers_rows_and_a_model_does_so_when_told_to():
     done = HOLES.simpdm.fit_impute(**QUICK)
-    assert_same(HOLES.pipe(simpdm_frames.fit_impute, **QUICK), done)
-    assert_same(MODEL.impute(HOLES), done)
-    assert_same(HOLES.simpdm.impute(MODEL), done)
-    assert_same(simpdm_frames.impute(HOLES, MODEL), done)
+    assert not done.equals(MODEL.impute(HOLES))
+    assert_same(HOLES.simpdm.fit(neighbours="auto", **QUICK).impute(HOLES), done)
+    with pytest.raises(TypeError, match="neighbours must be an integer"):
+        HOLES.simpdm.fit(neighbours="all")
+
+
+def test_a_model_with_neighbours_can_be_copied_and_pickled():
+    model = HOLES.simpdm.fit(neighbours=50, **QUICK)
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):  # noqa: S301  # our own
+        assert_same(other.impute(HOLES), model.impute(HOLES))
 
 
 def test_rows_are_filled_alike_wherever_they_stand():
@@ -139,7 +167,7 @@ def test_a_gpu_that_is_not_there_is_warned_of_or_raised(monkeypatch):
     monkeypatch.setattr("torch.version.cuda", None)
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
     with pytest.warns(GpuUnavailableWarning, match="no CUDA.* runs on the CPU") as caught:
-        done = HOLES.simpdm.fit_impute(gpu=True, **QUICK)
+        done = HOLES.simpdm.fit_impute(gpu=True, neighbours=0, **QUICK)
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert_same(done, MODEL.impute(HOLES))

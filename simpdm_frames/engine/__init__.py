@@ -5,6 +5,7 @@ came from, so it runs by itself: ``Engine.fit(encoded, settings).impute(encoded)
 """
 
 from simpdm_frames.engine.engine import Engine
+from simpdm_frames.engine.likeness import Deadline
 from simpdm_frames.engine.training import (
     Callback,
     EarlyStop,
@@ -13,4 +14,4 @@ from simpdm_frames.engine.training import (
     TimeBudget,
 )
 
-__all__ = ["Callback", "EarlyStop", "Engine", "NonFiniteLossError", "Progress", "TimeBudget"]
+__all__ = ["Callback", "Deadline", "EarlyStop", "Engine", "NonFiniteLossError", "Progress", "TimeBudget"]

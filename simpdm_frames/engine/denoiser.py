@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from simpdm_frames.encoded import Layout
-from simpdm_frames.engine.ragged import even
+from simpdm_frames.engine.ragged import columns_of, even
 from simpdm_frames.settings import Settings
 
 __all__ = ["Denoiser"]
@@ -88,7 +88,11 @@ class Denoiser(nn.Module):
         self.chain = nn.Parameter(
             torch.zeros(members if self._rounds else 0, d_table, even(d_table), dtype=torch.float32)
         )
-        column = _columns(layout) if self._rounds else torch.empty(0, dtype=torch.int64)
+        column = (
+            columns_of(layout.n_numbers, layout.cardinalities)
+            if self._rounds
+            else torch.empty(0, dtype=torch.int64)
+        )
         self.register_buffer("column", column, persistent=False)
         self.register_buffer("others", _others(column), persistent=False)
         self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
@@ -215,12 +219,6 @@ class Denoiser(nn.Module):
         steps = torch.baddbmm(self.step_out_bias, waves, self.step_out)
         first = torch.arange(self.members, device=t.device).unsqueeze(1) * steps.shape[1]
         return functional.embedding(t + first, steps.flatten(0, 1))
-
-
-def _columns(layout: Layout) -> Tensor:
-    """Say which column each number and each level belongs to."""
-    sizes = torch.tensor([1] * layout.n_numbers + list(layout.cardinalities))
-    return torch.repeat_interleave(torch.arange(layout.n_columns), sizes)
 
 
 def _others(column: Tensor) -> Tensor:

@@ -14,21 +14,27 @@ from simpdm_frames.engine.batches import Batches, Holdout
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.judging import Average, Judge
+from simpdm_frames.engine.likeness import Deadline, Weights, learn_weights
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
+from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import content_keys
 from simpdm_frames.engine.objective import Objective
-from simpdm_frames.engine.ragged import Heads
+from simpdm_frames.engine.ragged import Heads, columns_of
 from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation, pass_height
 from simpdm_frames.engine.schedule import Schedule
 from simpdm_frames.engine.table import Padding, Scale, Table, tensor
 from simpdm_frames.engine.threads import finding_threads
 from simpdm_frames.engine.training import Callback, Progress, Run, train
+from simpdm_frames.engine.trust import USUAL
 from simpdm_frames.settings import Settings
 
 __all__ = ["Engine"]
 
 _WAVES_AT_ONCE = 2**20  # of a member
+_WIDEST_LIKENESS = (
+    256  # numbers and levels; to compare rows by more of them would cost more than all the rest
+)
 
 
 class Engine:
@@ -54,6 +60,7 @@ class Engine:
         scale: Scale,
         shares: Tensor,
         residuals: Residuals | None = None,
+        neighbours: Neighbours | None = None,
         *,
         seed: int,
         device: str,
@@ -73,8 +80,9 @@ class Engine:
         self.residuals = None if residuals is None else residuals.to(device)
         described = layout.n_numbers * settings.wave_width if settings.frequencies else 0
         height = pass_height(settings.members * max(described, layout.n_numbers + layout.n_levels))
+        self.neighbours = neighbours
         self._sampler = Sampler(
-            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height
+            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height, neighbours
         )
 
     @classmethod
@@ -86,6 +94,7 @@ class Engine:
         seed: int = 0,
         device: str = "cpu",
         callbacks: Sequence[Callback] = (),
+        deadline: Deadline | None = None,
     ) -> Engine:
         """Train a model on the observed cells of a table.
 
@@ -95,6 +104,8 @@ class Engine:
             Fixes weights, masks and noise, through generators of the engine's own.
         callbacks
             Told about the progress every few steps; one that returns True ends the training.
+        deadline
+            When to be done with what comes after the training.
         """
         layout = encoded.layout
         if layout.n_columns == 0:
@@ -117,18 +128,45 @@ class Engine:
                 warmup=settings.warmup,
                 callbacks=[*callbacks, trial],
             )
-        return cls(
-            layout,
-            settings,
-            trial.best(len(losses)),
-            scale,
-            trial.shares(),
-            trial.residuals(),
-            seed=seed,
-            device=device,
-            loss_curve=losses,
-            judged=trial.judge.curve if trial.judge else (),
+            engine = cls(
+                layout,
+                settings,
+                trial.best(len(losses)),
+                scale,
+                trial.shares(),
+                trial.residuals(),
+                seed=seed,
+                device=device,
+                loss_curve=losses,
+                judged=trial.judge.curve if trial.judge else (),
+            )
+            if not settings.neighbours or layout.n_numbers + layout.n_levels > _WIDEST_LIKENESS:
+                return engine
+            return trial.among_neighbours(engine, deadline)
+
+    def among(self, neighbours: Neighbours, residuals: Residuals | None) -> Engine:
+        """Give the same engine, which also asks the neighbours of a row."""
+        return Engine(
+            self.layout,
+            self.settings,
+            self.denoiser,
+            self.scale,
+            self.shares,
+            residuals,
+            neighbours,
+            seed=self.seed,
+            device=self.device,
+            loss_curve=self.loss_curve,
+            judged=self.judged,
         )
+
+    def complete(self, table: Table) -> Table:
+        """Fill the holes of rows that are in the engine's unit already; what is missing stays marked."""
+        numbers, levels = table.numbers.clone(), table.levels.clone()
+        for rows in torch.split(table.missing.any(1).nonzero().flatten(), self._sampler.height):
+            keys = torch.zeros(len(rows), dtype=torch.int64, device=rows.device)
+            numbers[rows], levels[rows] = self._sampler.complete(table.rows(rows), keys, self.seed)
+        return Table(numbers, levels, table.missing)
 
     def impute(
         self,
@@ -204,8 +242,8 @@ class _Trial:
         # What never lacks a cell is hidden less often, though often enough to be filled one day.
         whole = ~table.missing.any(0)
         rarely = settings.whole_share if not whole.all() else 1.0
-        rates = torch.where(whole, rarely, 1.0) * settings.mask_rate
-        self._objective = Objective(settings, layout, gaussian, multinomial, rates)
+        self._rates = torch.where(whole, rarely, 1.0) * settings.mask_rate
+        self._objective = Objective(settings, layout, gaussian, multinomial, self._rates)
 
     def start(self, threads: Callable[[], None] | None = None) -> Run:
         """Make fresh networks and fresh randomness from the seed; ``threads`` is told of each step."""
@@ -270,15 +308,53 @@ class _Trial:
         """Learn from the scouts' cells how far estimates are from the truth."""
         if self.judge is None or self._holdout is None:
             return None
-        estimates = self.judge.predictions()[0].cpu()
-        truth = self._table.numbers[self._holdout.rows].expand_as(estimates).cpu()
-        held = self._holdout.held.cpu()
-        return Residuals.learn(
-            [
-                (estimates[..., j][held[..., j]], truth[..., j][held[..., j]])
-                for j in range(self._layout.n_numbers)
-            ]
-        )
+        truth = self._table.numbers[self._holdout.rows]
+        return _residuals(self.judge.predictions()[0], truth, self._holdout.held)
+
+    def among_neighbours(self, engine: Engine, deadline: Deadline | None) -> Engine:
+        """Find out what makes rows alike and how far neighbours can be believed; then give an engine that asks them.
+
+        What the rows do not know themselves is estimated by the networks at first, then together with the neighbours.
+        """
+        settings, layout, device = self._settings, self._layout, self._table.missing.device
+        random = torch.Generator(self._device).manual_seed(self._seed)
+        kept = torch.randperm(len(self._table), generator=random, device=device)[: settings.neighbours]
+        remembered = engine.complete(self._table.rows(kept))
+        column = columns_of(layout.n_numbers, layout.cardinalities).to(device)
+        holes = remembered.missing.any(0) & ((~remembered.missing).sum(0) >= 2)
+        targets = holes.nonzero().flatten().tolist()
+        if not targets:
+            return engine
+        steps, rates = min(settings.neighbour_steps, settings.steps), self._rates
+        left = settings.likenesses
+        weights: list[Weights] = []
+
+        def study(table: Table) -> Neighbours:
+            """Find out once more what makes rows alike, and give neighbours by this alone."""
+            until = None if deadline is None else deadline.part(left - len(weights))
+            weights.append(learn_weights(table, column, targets, rates, random, steps=steps, deadline=until))
+            return Neighbours(remembered, column, targets, weights[-1:], usual)
+
+        usual = torch.full((layout.n_columns,), USUAL, device=device)
+        share, residuals = usual, None
+        if self.judge is not None and self._holdout is not None:
+            # What is learnt from a cell cannot be judged by it, so this is learnt without the cells held out.
+            lessons, told = self.judge.lessons(), []
+            own = torch.full((len(self._table),), -1, device=device)
+            own[kept] = torch.arange(len(kept), device=device)
+            own = own[self._holdout.rows]
+            for pair, estimates in enumerate(lessons.estimates[:left]):
+                neighbours = study(lessons.unlearn(remembered, own, pair, column))
+                told.append(neighbours.estimate(lessons.shown.member(pair), estimates, own))
+            lessons = lessons.first(len(told))
+            share, mixed = lessons.trust(torch.stack(told), column)
+            n_numbers = layout.n_numbers
+            residuals = _residuals(mixed[..., :n_numbers], lessons.truth[..., :n_numbers], lessons.held)
+        while len(weights) < left:
+            study(remembered)
+        neighbours = Neighbours(remembered, column, targets, weights, share)
+        engine = engine.among(neighbours, residuals)
+        return engine.among(neighbours.refilled(engine.complete(remembered)), residuals)
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
         """Predict so many rows at a time that the waves of a wide table do not fill the memory."""
@@ -290,6 +366,14 @@ class _Trial:
         ]
         numbers, log_levels = zip(*parts, strict=True)
         return torch.cat(numbers, dim=1), torch.cat(log_levels, dim=1)
+
+
+def _residuals(estimates: Tensor, truth: Tensor, held: Tensor) -> Residuals:
+    """Compare estimates of held-out cells with the truth."""
+    estimates, truth, held = estimates.cpu(), truth.expand_as(estimates).cpu(), held.cpu()
+    return Residuals.learn(
+        [(estimates[..., j][held[..., j]], truth[..., j][held[..., j]]) for j in range(estimates.shape[-1])]
+    )
 
 
 def _diffusions(

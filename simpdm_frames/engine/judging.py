@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from simpdm_frames.engine.batches import Holdout
 from simpdm_frames.engine.denoiser import Denoiser
+from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
 from simpdm_frames.engine.training import Progress
+from simpdm_frames.engine.trust import trust
 
-__all__ = ["Average", "Judge"]
+__all__ = ["Average", "Judge", "Lessons"]
 
 _MOST_UNKNOWN = 1024  # rows with holes, in which members may disagree
 _LATER = 2  # times as many steps as a single network takes until its labels are best
@@ -45,6 +48,54 @@ class Average:
         decay = min(self._decay, self._step / (self._step + _HASTE))
         theirs = [weight.detach() for weight in self._theirs]
         torch._foreach_lerp_(self._mine, theirs, 1 - decay)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What networks that do not know some cells say about them, and the truth.
+
+    Shape
+    -----
+    ``estimates`` (pairs, r, n_numbers + n_levels) of ``shown``, a table of (pairs, r, …); ``truth`` (r, n_numbers +
+    n_levels); ``held`` (pairs, r, n_columns) the cells in question; ``noise`` (n_columns,), how much of the squared
+    error is chance that cancels out among all members.
+    """
+
+    estimates: Tensor
+    shown: Table
+    truth: Tensor
+    held: Tensor
+    noise: Tensor
+
+    def first(self, number: int) -> Lessons:
+        """Take the lessons of the first pairs."""
+        shown = Table(self.shown.numbers[:number], self.shown.levels[:number], self.shown.missing[:number])
+        return Lessons(self.estimates[:number], shown, self.truth, self.held[:number], self.noise)
+
+    def unlearn(self, table: Table, own: Tensor, pair: int, column: Tensor) -> Table:
+        """Take what a pair was held off out of a table: it is missing there, and estimates stand in its place.
+
+        Shape
+        -----
+        ``own`` (r,) where each row stands in the table, -1 if it does not; ``column`` (n_numbers + n_levels,).
+        """
+        there = own >= 0
+        place, held = own[there], self.held[pair][there]
+        missing, values = table.missing.clone(), torch.cat([table.numbers, table.levels], dim=-1)
+        missing[place] |= held
+        values[place] = torch.where(held[:, column], self.estimates[pair][there], values[place])
+        n_numbers = table.numbers.shape[-1]
+        return Table(values[:, :n_numbers], values[:, n_numbers:], missing)
+
+    def trust(self, told: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
+        """Say how far to believe others who tell about the same cells, and what comes out of it.
+
+        Shape
+        -----
+        ``told`` and what comes out as ``estimates``; trust (n_columns,).
+        """
+        share = trust(self.estimates, told, self.truth, self.held, column, self.noise)
+        return share, self.estimates + share[column] * (told - self.estimates)
 
 
 class Judge:
@@ -162,6 +213,46 @@ class Judge:
         Numbers (n_scouts, r, n_numbers) and log-probabilities (n_scouts, r, n_levels).
         """
         return self._predict(self._scouts, self._shown)
+
+    def lessons(self) -> Lessons:
+        """Give what pairs of scouts, who are held off the same cells, make of these cells together."""
+        numbers, log_levels = self.predictions()
+        each = torch.cat([numbers, log_levels.exp()], dim=-1)
+        every = self.shares().to(each.device)
+        pairs = torch.split(every[: len(each)], 2)
+        weights = [pair / pair.sum() for pair in pairs]
+        together = [
+            (weight.view(-1, 1, 1) * estimate).sum(0)
+            for weight, estimate in zip(weights, torch.split(each, 2), strict=True)
+        ]
+        variance = self._variance().repeat(len(every), 1)[: len(every)]  # of each member
+        of_pairs = torch.stack([(weight**2) @ variance[: len(weight)] for weight in weights]).mean(0)
+        shown, held = self._shown, self._holdout.held[::2]
+        return Lessons(
+            torch.stack(together),
+            Table(shown.numbers[::2], shown.levels[::2], shown.missing[::2]),
+            torch.cat([self._truth.numbers, self._truth.levels], dim=-1),
+            held,
+            (of_pairs - (every**2) @ variance).clamp(min=0.0),
+        )
+
+    def _variance(self) -> Tensor:
+        """Say how much members of a kind disagree about real holes, where none of them knows the truth.
+
+        Shape
+        -----
+        Result (kinds, n_columns).
+        """
+        numbers, log_levels = self._predict(self._average.network, self._unknown)
+        each, holes = torch.cat([numbers, log_levels.exp()], dim=-1), self._unknown.missing
+        column = columns_of(numbers.shape[-1], self._holdout.heads.cardinalities).to(each.device)
+        result = each.new_zeros(self._kinds, holes.shape[1])
+        if each.shape[0] < 2 * self._kinds or not len(holes):
+            return result
+        for kind in range(self._kinds):
+            spread = (each[kind :: self._kinds].var(0) * holes[:, column]).sum(0)
+            result[kind].index_add_(0, column, spread)
+        return result / holes.sum(0).clamp(min=1)
 
     def _keep(self, kind: int) -> None:
         """Keep the weights of a kind as they are now."""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["Heads", "even"]
+__all__ = ["Heads", "columns_of", "even"]
 
 _LANES = 16  # numbers that a processor adds at once
 
@@ -26,6 +26,18 @@ def even(width: int) -> int:
     that a row would not get the same bits everywhere.
     """
     return -(-width // _LANES) * _LANES
+
+
+def columns_of(n_numbers: int, cardinalities: Sequence[int]) -> Tensor:
+    """Say which column each number and each level belongs to.
+
+    Examples
+    --------
+    >>> columns_of(2, (3,)).tolist()
+    [0, 1, 2, 2, 2]
+    """
+    sizes = torch.tensor([1] * n_numbers + list(cardinalities), dtype=torch.int64)
+    return torch.repeat_interleave(torch.arange(len(sizes)), sizes)
 
 
 class Heads:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
+from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import normal, uniform
 from simpdm_frames.engine.objective import Network
 from simpdm_frames.engine.ragged import Heads
@@ -86,8 +87,10 @@ class Sampler:
         shares: Tensor,
         residuals: Residuals | None = None,
         height: int = PASS_HEIGHT,
+        neighbours: Neighbours | None = None,
     ) -> None:
         self.height = height
+        self._neighbours = neighbours
         self._network = network
         self._gaussian = gaussian
         self._multinomial = multinomial
@@ -145,10 +148,13 @@ class Sampler:
         return full.numbers[: len(table)], full.levels[: len(table)]
 
     def _estimate(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
-        """Average what all walks and members end at."""
+        """Average what all walks and members end at, and mix it with what neighbours tell."""
         walks = [self._walk(table, keys, seed, number, self._start) for number in range(self._draws)]
         numbers = torch.stack([self._mean(walk[0]) for walk in walks]).mean(0)
-        return numbers, torch.stack([self._mean(walk[1].exp()) for walk in walks]).mean(0)
+        probabilities = torch.stack([self._mean(walk[1].exp()) for walk in walks]).mean(0)
+        if self._neighbours is None:
+            return numbers, probabilities
+        return self._neighbours.mix(table, numbers, probabilities)
 
     def _mean(self, by_member: Tensor) -> Tensor:
         """Average over members, each by its share."""

@@ -51,6 +51,10 @@ class Table:
         """Take some rows; an index of several axes gives tables of several axes."""
         return Table(self.numbers[index], self.levels[index], self.missing[index])
 
+    def member(self, number: int) -> Table:
+        """Take the rows of one member."""
+        return Table(self.numbers[number], self.levels[number], self.missing[number])
+
     def part(self, begin: int, height: int) -> Table:
         """Take so many rows from one on, or those that are left."""
         height = min(height, len(self) - begin)

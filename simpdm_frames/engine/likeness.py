@@ -1,0 +1,204 @@
+"""How much rows are like each other in what is visible of them, learnt from the table itself."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from simpdm_frames.engine.masks import Masks
+from simpdm_frames.engine.table import Table
+
+__all__ = ["Deadline", "Likeness", "Weights", "lay_keys", "learn_weights", "shares", "values_of"]
+
+_STUDIED = 128  # rows that a step of the learning asks about
+_KEYS = 4096  # rows that it asks, at most
+_TARGETS = 8  # columns that it estimates, at most
+_RATE = 0.07
+_ALIKE = 2.0  # how much the columns to be estimated are held to one measure, in rows
+_FARTHEST = 50.0  # deviations: farther out, squares would lose the digits that tell rows apart
+_LONGEST = 4  # times the planned steps, where a deadline allows it
+_BACKWARD = 3  # times the work of asking is that of learning from the answer
+
+Weights = tuple[Tensor, Tensor, Tensor]
+"""Of known cells, of estimated cells, and what not knowing adds; each (n_targets, n_columns)."""
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """When a fit and the filling of so many rows after it are to be over, by the clock of ``time``."""
+
+    at: float
+    n_fills: int
+
+    def part(self, number: int) -> Deadline:
+        """Give the end of the first of so many equal parts of the time that is left."""
+        now = time.perf_counter()
+        return Deadline(now + (self.at - now) / number, -(-self.n_fills // number))
+
+
+class Likeness:
+    """The distance of two rows, for each column that is to be estimated.
+
+    A sum over the visible columns of squared differences, each with a weight. Where the other row does not know
+    a column, the estimate that stands there counts by a smaller weight, and something is added for not knowing. The
+    logarithm of a weight is a sum: what the column weighs, how far the target looks, and a part for both, which
+    is held small because few rows cannot tell it from chance.
+    """
+
+    def __init__(self, n_targets: int, n_columns: int, device: torch.device) -> None:
+        def start(*shape: int, value: float = 0.0) -> Tensor:
+            return torch.full(shape, value, device=device, dtype=torch.float32).requires_grad_()
+
+        # All rows of a wide table are far apart, so each of its columns counts less at first.
+        self._column = start(1, n_columns, value=-0.5 * math.log(max(n_columns / 8, 1)))
+        self._estimated, self._unknown = start(1, n_columns, value=-1.0), start(1, n_columns, value=-1.0)
+        self._target, self._target_unknown = start(n_targets, 1), start(n_targets, 1)
+        self._both = [start(n_targets, n_columns) for _ in range(3)]
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All that is learnt."""
+        single = [self._column, self._estimated, self._unknown, self._target, self._target_unknown]
+        return single + self._both
+
+    def weights(self) -> Weights:
+        """Give the weights of the distance."""
+        known = (2 * (self._column + self._target + self._both[0])).exp()
+        estimated = known * (self._estimated + self._both[1]).exp()
+        return known, estimated, (self._unknown + self._target_unknown + self._both[2]).exp()
+
+    def excess(self) -> Tensor:
+        """Give the size of what is to be held small."""
+        return torch.stack([(part**2).sum() for part in self._both]).sum()
+
+
+def values_of(table: Table) -> Tensor:
+    """Put numbers and levels beside each other; what is far out is as far out as anything can be."""
+    return torch.cat([table.numbers.clamp(-_FARTHEST, _FARTHEST), table.levels], dim=-1)
+
+
+def lay_keys(values: Tensor, known: Tensor, column: Tensor) -> Tensor:
+    """Lay rows out so that distances to all of them are one product with the rows in question.
+
+    Of ``Σ w (q - k)² = Σ w q² · 1 - 2 w q · k + w · k²``, these are the right-hand factors: once for cells
+    that are known, once for those that are estimated.
+
+    Shape
+    -----
+    ``values`` (n_keys, n_numbers + n_levels), ``known`` (n_keys, n_columns), ``column`` (n_numbers + n_levels,) the
+    column of each value; result (n_keys, n_columns + 6 (n_numbers + n_levels)).
+    """
+    knows = known.to(values.dtype)
+    parts = [1 - knows]
+    for of_value in (knows[:, column], 1 - knows[:, column]):
+        parts += [of_value, of_value * values, of_value * values**2]
+    return torch.cat(parts, dim=1)
+
+
+def shares(
+    values: Tensor, seen: Tensor, column: Tensor, weights: Sequence[Tensor], laid: Tensor, silent: Tensor
+) -> Tensor:
+    """Say how much each key counts for one target; the shares for a row add up to 1.
+
+    Shape
+    -----
+    ``values`` (n, n_numbers + n_levels) and ``seen`` (n, n_columns) of the rows in question; ``weights`` of the target,
+    each (n_columns,); ``laid`` by ``lay_keys``; ``silent`` (n or 1, n_keys) keys that are not asked; result (n, n_keys).
+    """
+    known, estimated, unknown = weights
+    seen = seen.to(values.dtype)
+    parts = [seen * unknown]
+    for weight in (known, estimated):
+        by_value = (seen * weight)[:, column]
+        parts += [by_value * values**2, -2 * by_value * values, by_value]
+    distance = torch.cat(parts, dim=1) @ laid.T
+    return distance.neg_().masked_fill_(silent, -torch.inf).softmax(-1)
+
+
+@torch.enable_grad()
+def learn_weights(
+    table: Table,
+    column: Tensor,
+    targets: Sequence[int],
+    rates: Tensor,
+    generator: torch.Generator,
+    *,
+    steps: int,
+    deadline: Deadline | None = None,
+) -> Weights:
+    """Learn what makes rows alike, by estimating cells of some rows from all others.
+
+    Parameters
+    ----------
+    table
+        Rows whose holes are filled with estimates.
+    targets
+        The columns to be estimated.
+    rates
+        How often each column is hidden.
+    steps
+        Of Adam, or up to four times as many where a deadline allows it.
+    """
+    n_rows, device = len(table), table.missing.device
+    likeness = Likeness(len(targets), table.missing.shape[1], device)
+    values, known = values_of(table), ~table.missing
+    laid = lay_keys(values, known, column)
+    places = [(column == target).nonzero().flatten() for target in targets]
+    optimiser = torch.optim.Adam(likeness.parameters, lr=_RATE)
+    began = time.perf_counter()
+    steps = steps * min(-(-len(targets) // _TARGETS), 2)
+    for step in itertools.count():
+        done = step / steps
+        if deadline is not None:
+            done = max(done / _LONGEST, _spent(step, began, deadline, n_rows, len(targets)))
+        if done >= 1:
+            break
+        for group in optimiser.param_groups:
+            group["lr"] = _RATE * (1 - done)
+        order = torch.randperm(n_rows, generator=generator, device=device)
+        rows, keys = order[:_STUDIED], order[:_KEYS]
+        masks = Masks.draw(table.missing[rows], rates, generator, varied=True)
+        own, weights = rows.unsqueeze(1) == keys, likeness.weights()
+        error, n_cells = values.new_zeros(()), 0
+        for place in torch.randperm(len(targets), generator=generator, device=device)[:_TARGETS].tolist():
+            silent = ~known[keys, targets[place]]
+            # There has to be someone to ask beside the row itself.
+            some = masks.pseudo[:, targets[place]] & ((~silent).sum() > 1)
+            if not some.any():
+                continue
+            asked = values[rows[some]]
+            count = shares(
+                asked,
+                ~masks.condition[some],
+                column,
+                [part[place] for part in weights],
+                laid[keys],
+                silent | own[some],
+            )
+            told = count @ values[keys][:, places[place]]
+            error = error + ((told - asked[:, places[place]]) ** 2).sum()
+            n_cells += int(some.sum())
+        if not n_cells:
+            continue
+        loss = error / n_cells + _ALIKE / n_rows * likeness.excess()
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        optimiser.step()
+    with torch.no_grad():
+        return likeness.weights()
+
+
+def _spent(step: int, began: float, deadline: Deadline, n_rows: int, n_targets: int) -> float:
+    """Say which share of the time is over, that of filling taken off at the pace of the steps so far."""
+    now = time.perf_counter()
+    a_question = (now - began) / max(step, 1) / min(n_rows, _STUDIED) / _BACKWARD
+    more = n_rows / min(n_rows, _KEYS) * n_targets / min(n_targets, _TARGETS)
+    n_questions = deadline.n_fills + 2 * n_rows  # rows that are remembered are filled anew, and judged
+    left = deadline.at - began - a_question * more * n_questions
+    return (now - began) / left if left > 0 else 1.0

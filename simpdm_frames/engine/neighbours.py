@@ -1,0 +1,122 @@
+"""Neighbours: estimates from the rows that are most alike.
+
+A network of a few layers smooths over what a table repeats. Rows that nearly repeat each other, or that lie on
+a grid, tell more by themselves: a hole is estimated by the mean of its column over other rows, each of which
+counts by how much it is like the row in question in what is visible of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from simpdm_frames.engine.likeness import Weights, lay_keys, shares, values_of
+from simpdm_frames.engine.ragged import even
+from simpdm_frames.engine.table import Table
+
+__all__ = ["Neighbours"]
+
+_QUERIES = 64  # rows that are asked about at a time
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Rows of a table, and what makes others like them.
+
+    A row says nothing about what it does not know itself; so nothing is told about a hole by the row that has it.
+
+    Parameters
+    ----------
+    rows
+        What is remembered, holes filled with estimates.
+    column
+        The column of each number and level.
+    targets
+        The columns that are estimated.
+    weights
+        One or several sets of weights; what they lead to is averaged.
+    trust
+        How far neighbours are believed in each column: 0 for not at all, 1 for nobody else.
+
+    Shape
+    -----
+    ``rows`` of (n, …), ``column`` (n_numbers + n_levels,), ``trust`` (n_columns,).
+    """
+
+    rows: Table
+    column: Tensor
+    targets: Sequence[int]
+    weights: Sequence[Weights]
+    trust: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def refilled(self, rows: Table) -> Neighbours:
+        """Give the same with better estimates in the holes of the rows."""
+        return replace(self, rows=rows)
+
+    def believed(self, trust: Tensor) -> Neighbours:
+        """Give the same, to be believed so far in each column."""
+        return replace(self, trust=trust)
+
+    def mix(self, table: Table, numbers: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+        """Mix what others estimate for the holes of some rows with what neighbours tell.
+
+        Shape
+        -----
+        ``numbers`` (n, n_numbers), ``probabilities`` (n, n_levels); results likewise.
+        """
+        others = torch.cat([numbers, probabilities], dim=1)
+        mixed = others + self.trust[self.column] * (self.estimate(table, others) - others)
+        return mixed[:, : numbers.shape[1]], mixed[:, numbers.shape[1] :]
+
+    @torch.no_grad()
+    def estimate(self, table: Table, otherwise: Tensor, own: Tensor | None = None) -> Tensor:
+        """Estimate the holes of some rows.
+
+        Parameters
+        ----------
+        otherwise
+            What stands where there is no hole, or none that neighbours tell about.
+        own
+            Where each row stands among those remembered, if it is one of them and must not tell about itself.
+
+        Shape
+        -----
+        ``otherwise`` and the result (n, n_numbers + n_levels), ``own`` (n,).
+        """
+        values, seen, result = values_of(table), ~table.missing, otherwise.clone()
+        told_by, known, laid = self._laid
+        for place, target in enumerate(self.targets):
+            index = (self.column == target).nonzero().flatten()
+            told = functional.pad(told_by[:, index], (0, even(len(index)) - len(index)))
+            for rows in torch.split(table.missing[:, target].nonzero().flatten(), _QUERIES):
+                # Always as many rows, because a product of another height may be rounded in another way.
+                lacking = _QUERIES - len(rows)
+                asked, visible = (functional.pad(part[rows], (0, 0, 0, lacking)) for part in (values, seen))
+                silent = ~known[:, target].unsqueeze(0)
+                if own is not None:
+                    selves = functional.pad(own[rows], (0, lacking), value=-1).unsqueeze(1)
+                    silent = silent | (selves == torch.arange(len(known), device=selves.device))
+                answers = [
+                    shares(asked, visible, self.column, [part[place] for part in weights], laid, silent)
+                    @ told
+                    for weights in self.weights
+                ]
+                result[rows.unsqueeze(1), index] = torch.stack(answers).mean(0)[: len(rows), : len(index)]
+        return result
+
+    @cached_property
+    def _laid(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Give values, what is known of them, and their layout, with empty rows up to whole vectors: see ``even``."""
+        lacking = even(len(self.rows)) - len(self.rows)
+        values, known = (
+            functional.pad(part, (0, 0, 0, lacking)) for part in (values_of(self.rows), ~self.rows.missing)
+        )
+        return values, known, lay_keys(values, known, self.column)

@@ -1,0 +1,204 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from simpdm_frames.encoded import Encoded, Layout
+from simpdm_frames.engine import Deadline, Engine
+from simpdm_frames.engine.likeness import lay_keys, learn_weights, shares, values_of
+from simpdm_frames.engine.neighbours import Neighbours
+from simpdm_frames.engine.ragged import columns_of
+from simpdm_frames.engine.table import Table
+from simpdm_frames.engine.trust import USUAL, trust
+from simpdm_frames.presets import in_time, preset
+
+COLUMN = columns_of(2, (3,))
+RANDOM = np.random.default_rng(0)
+
+
+def rows(n=30, share=0.3, seed=0):
+    """Rows of two numbers and a category, holes filled with something."""
+    source = torch.Generator().manual_seed(seed)
+    levels = torch.nn.functional.one_hot(torch.randint(3, (n,), generator=source), 3).float()
+    missing = torch.rand(n, 3, generator=source) < share
+    return Table(torch.randn(n, 2, generator=source), levels, missing)
+
+
+def some_weights(seed=1):
+    source = torch.Generator().manual_seed(seed)
+    return tuple(torch.rand(3, 3, generator=source) + 0.1 for _ in range(3))
+
+
+def by_hand(keys, row, weights, target):
+    """The estimate as the sentence of the docstring has it, in loops."""
+    known, estimated, unknown = ([float(w) for w in part[target]] for part in weights)
+    values, asked = values_of(keys), values_of(row)[0]
+    count = []
+    for key in range(len(keys)):
+        distance = 0.0
+        for place in range(5):
+            column = int(COLUMN[place])
+            if row.missing[0, column]:
+                continue
+            weight = estimated[column] if keys.missing[key, column] else known[column]
+            distance += weight * float(asked[place] - values[key, place]) ** 2
+        for column in range(3):
+            if not row.missing[0, column] and keys.missing[key, column]:
+                distance += unknown[column]
+        count.append(0.0 if keys.missing[key, target] else math.exp(-distance))
+    told = values[:, target == COLUMN]
+    return (torch.tensor(count).unsqueeze(1) * told).sum(0) / sum(count)
+
+
+@pytest.mark.parametrize("target", [0, 1, 2])
+def test_an_estimate_is_the_mean_of_rows_by_their_likeness(target):
+    keys, row, weights = rows(), rows(n=1, share=0.0, seed=5), some_weights()
+    row.missing[0, target] = True
+    neighbours = Neighbours(keys, COLUMN, [0, 1, 2], [weights], torch.ones(3))
+    found = neighbours.estimate(row, values_of(row))
+    torch.testing.assert_close(found[0, target == COLUMN], by_hand(keys, row, weights, target))
+    torch.testing.assert_close(found[0, target != COLUMN], values_of(row)[0, target != COLUMN])
+
+
+def test_shares_add_up_to_one_and_the_silent_have_none():
+    keys = rows()
+    laid = lay_keys(values_of(keys), ~keys.missing, COLUMN)
+    silent = keys.missing[:, 0].unsqueeze(0)
+    weights = [part[0] for part in some_weights()]
+    found = shares(values_of(keys), ~keys.missing, COLUMN, weights, laid, silent)
+    torch.testing.assert_close(found.sum(1), torch.ones(len(keys)))
+    assert (found[:, keys.missing[:, 0]] == 0).all()
+
+
+def test_a_row_does_not_tell_about_itself():
+    keys = rows(share=0.0)
+    hidden = Table(
+        keys.numbers, keys.levels, torch.zeros(30, 3).bool().index_fill(1, torch.tensor([0]), True)
+    )
+    sharp = tuple(torch.full((3, 3), 1e5) for _ in range(3))
+    neighbours = Neighbours(keys, COLUMN, [0], [sharp], torch.ones(3))
+    itself = neighbours.estimate(hidden, values_of(hidden))
+    torch.testing.assert_close(itself[:, 0], keys.numbers[:, 0])
+    others = neighbours.estimate(hidden, values_of(hidden), torch.arange(30))
+    assert (others[:, 0] - keys.numbers[:, 0]).abs().min() > 0
+
+
+def test_several_likenesses_are_averaged():
+    keys, row = rows(), rows(n=4, share=0.9, seed=7)
+    each = [
+        Neighbours(keys, COLUMN, [0, 1, 2], [some_weights(seed)], torch.ones(3)).estimate(row, values_of(row))
+        for seed in (1, 2)
+    ]
+    both = Neighbours(keys, COLUMN, [0, 1, 2], [some_weights(1), some_weights(2)], torch.ones(3))
+    torch.testing.assert_close(both.estimate(row, values_of(row)), (each[0] + each[1]) / 2)
+
+
+def test_what_makes_rows_alike_is_learnt():
+    # The first column is told by the second, the third is noise.
+    source = torch.Generator().manual_seed(0)
+    numbers = torch.randn(200, 3, generator=source)
+    numbers[:, 0] = numbers[:, 1].sin() * 2
+    missing = torch.zeros(200, 3, dtype=torch.bool)
+    missing[::4, 0] = True
+    table = Table(numbers.masked_fill(missing, 0.0), torch.zeros(200, 0), missing)
+    rates, column = torch.full((3,), 0.3), columns_of(3, ())
+    weights = learn_weights(table, column, [0], rates, torch.Generator().manual_seed(1), steps=100)
+    assert weights[0][0, 1] > 20 * weights[0][0, 2]
+    neighbours = Neighbours(table, column, [0], [weights], torch.ones(3))
+    error = neighbours.estimate(table, table.numbers)[missing[:, 0], 0] - numbers[missing[:, 0], 0]
+    assert error.square().mean() < 0.1 * numbers[:, 0].var()
+
+
+def test_a_deadline_ends_the_learning():
+    table = rows(share=0.3)
+    began = torch.Generator().manual_seed(0)
+    past = learn_weights(
+        table, COLUMN, [0, 1], torch.full((3,), 0.3), began, steps=10**9, deadline=Deadline(0.0, 0)
+    )
+    first = learn_weights(
+        table, COLUMN, [0, 1], torch.full((3,), 0.3), began, steps=1, deadline=Deadline(0.0, 0)
+    )
+    for one, other in zip(past, first, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize(("better", "low", "high"), [(0.05, 0.85, 1.0), (0.2, 0.4, 0.6), (3.0, 0.0, 0.1)])
+def test_who_is_nearer_to_the_truth_is_believed(better, low, high):
+    source = torch.Generator().manual_seed(0)
+    truth, networks, neighbours = (torch.randn(4000, 1, generator=source) for _ in range(3))
+    args = (truth + 0.2 * networks, truth + better * neighbours, truth)
+    share = trust(*args, torch.ones(4000, 1).bool(), torch.tensor([0]), torch.zeros(1))
+    assert low <= float(share) <= high
+
+
+def test_chance_that_cancels_out_is_not_held_against_networks():
+    source = torch.Generator().manual_seed(0)
+    truth, networks, neighbours = (torch.randn(4000, 1, generator=source) for _ in range(3))
+    args = (
+        truth + 0.2 * networks,
+        truth + 0.2 * neighbours,
+        truth,
+        torch.ones(4000, 1).bool(),
+        torch.tensor([0]),
+    )
+    assert trust(*args, torch.tensor([0.03])) < 0.7 * trust(*args, torch.zeros(1))
+
+
+def test_without_a_cell_to_judge_by_the_usual_is_trusted():
+    nothing = torch.zeros(3, 1)
+    share = trust(nothing, nothing, nothing, nothing.bool(), torch.tensor([0]), torch.zeros(1))
+    assert share.tolist() == [pytest.approx(USUAL)]
+
+
+def repeating(n=300):
+    """A table in which every row stands five times, and a fifth of the cells are missing."""
+    numbers = np.repeat(RANDOM.normal(size=(n // 5, 4)), 5, axis=0).astype(np.float32)
+    missing = RANDOM.random(numbers.shape) < 0.2
+    missing[::5] = False  # one of each five is whole
+    return Encoded(Layout(4), numbers, np.empty((n, 0), dtype=np.int64), missing)
+
+
+def test_rows_that_repeat_tell_their_holes():
+    table = repeating()
+    recipe = preset("fast", 300, 4).override(steps=60, width=16)
+    errors = {}
+    for neighbours in (0, 300):
+        engine = Engine.fit(table, recipe.override(neighbours=neighbours), seed=0)
+        done = engine.impute(table).numbers
+        errors[neighbours] = ((done - table.numbers)[table.missing] ** 2).mean()
+    assert errors[300] < 0.3 * errors[0]
+    assert (engine.neighbours.trust > 0.7).all()
+
+
+def test_a_table_without_holes_has_nobody_to_ask():
+    whole = repeating()
+    whole = Encoded(whole.layout, whole.numbers, whole.codes, np.zeros_like(whole.missing))
+    assert Engine.fit(whole, preset("fast", 300, 4).override(steps=3), seed=0).neighbours is None
+
+
+def test_no_scout_no_judgement_but_neighbours_all_the_same():
+    table = repeating()
+    engine = Engine.fit(table, preset("fast", 300, 4).override(steps=3, scouts=0), seed=0)
+    assert engine.neighbours.trust.tolist() == [pytest.approx(USUAL)] * 4
+    assert engine.residuals is None
+
+
+def test_a_wide_table_is_not_compared_row_by_row():
+    layout = Layout(1, (256,))
+    codes = np.arange(512)[:, None] % 256
+    missing = np.zeros((512, 2), dtype=bool)
+    missing[3] = True
+    table = Encoded(layout, RANDOM.normal(size=(512, 1)).astype(np.float32), codes, missing)
+    assert Engine.fit(table, preset("fast", 512, 2).override(steps=2, width=8), seed=0).neighbours is None
+
+
+def test_large_tables_and_short_budgets_remember_fewer_rows_or_none():
+    assert preset("default", 20_640, 8).neighbours == 8192
+    assert 1000 <= preset("default", 50_000, 20).neighbours < 8192
+    assert preset("default", 200_000, 20).neighbours == 0
+    assert preset("paper", 300, 5).neighbours == 0
+    recipe = preset("default", 20_640, 8)
+    assert in_time(recipe, 600.0, 20_640, 8, 20_000).neighbours == 8192
+    assert 1000 <= in_time(recipe, 60.0, 20_640, 8, 20_000).neighbours < 8192
+    assert in_time(recipe, 5.0, 20_640, 8, 20_000).neighbours == 0
