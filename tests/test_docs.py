@@ -160,7 +160,8 @@ def site(tmp_path_factory):
     if built:
         return Path(built)
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder]
+    # Not --quiet: that silences warnings before --strict can count them.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
     subprocess.run(command, cwd=ROOT, check=True)
     return folder
 
