@@ -20,15 +20,23 @@ __all__ = ["UsageError", "main", "script"]
 
 _EPILOG = """\
 examples:
-  simpdm impute clinic.csv -o done.csv                    fit to a file and fill its holes
-  simpdm impute big.parquet -o done.parquet --preset fast --save-model clinic.simpdm
-  simpdm impute new.csv -o done.csv --model clinic.simpdm    fill new rows, no training
-  simpdm plan clinic.csv                                  what each column would be treated as, and why
+  fit to a file and fill its holes
+    simpdm impute clinic.csv -o done.csv
+  the same, quicker, and keep the model
+    simpdm impute clinic.csv -o done.csv --preset fast --save-model clinic.simpdm
+  fill new rows without training
+    simpdm impute new.parquet -o done.parquet --model clinic.simpdm
+  say what each column would be treated as, and why
+    simpdm plan clinic.csv
 
-Formats go by extension: .csv, .parquet, .feather/.arrow, .jsonl; out may differ from in. Files are filled in
-batches, so they may be larger than memory. Nothing is overwritten without --force.
+Formats go by extension: .csv, .parquet, .feather or .arrow, .jsonl; out may
+differ from in. Files are filled in batches, so they may be larger than memory.
+Nothing is overwritten without --force.
 
-exit codes: 0 done, 1 something is wrong with the data or a file, 2 with the command, 130 interrupted.
+exit codes: 0 done; 1 something is wrong with the data or a file, 2 with the
+command; 130 interrupted.
+
+"simpdm COMMAND --help" lists the options of a command.
 """
 _FIT = (
     "categorical",

@@ -1,10 +1,13 @@
 """The site and the README: every block runs, every public name is there, every link leads somewhere."""
 
+import ast
 import importlib.util
 import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -146,6 +149,16 @@ def test_every_public_name_is_in_the_reference():
         whole = f"::: simpdm_frames.{module}\n" in api
         for name in spec.__all__:
             assert whole or f"::: simpdm_frames.{module}.{name}\n" in api, f"{module}.{name}"
+
+
+def test_the_reference_tells_each_default_as_it_is(site):
+    page = (site / "api" / "index.html").read_text()
+    assert ">required<" not in page  # options come by name, and none has to be given
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    for field in fields(simpdm_frames.Settings):
+        shown = re.search(rf" {field.name} \( [^)]*?, default: (\S+) \) –", text)
+        assert shown, field.name
+        assert ast.literal_eval(shown[1]) == field.default, field.name
 
 
 def test_every_page_is_in_the_navigation():

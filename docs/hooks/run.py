@@ -86,14 +86,15 @@ class Notebook:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", source],  # noqa: S607  # wherever it is
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # in the order in which a terminal would show both
             text=True,
             check=False,
             env={**os.environ, "PATH": path},
         )
         if done.returncode:
-            raise BlockError(f"{self._name}: exit code {done.returncode}\n\n{source}\n{done.stderr}")
-        return _text(done.stdout + done.stderr)
+            raise BlockError(f"{self._name}: exit code {done.returncode}\n\n{source}\n{done.stdout}")
+        return _text(done.stdout)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
