@@ -23,6 +23,7 @@ _FEW = 10  # whole numbers with at most so many values are levels …
 _REPEATS = 3  # … if each stands so often on average; else there are few only because rows are few
 _MOST_LEVELS = 256  # beyond it labels are too rare to learn
 _SOME = 20  # with fewer labels than this, no column is taken for text
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?([./-])\d\d?\2\d{2,4}( .*)?")
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$|^(id|uuid|guid)([^a-z]|$))|[a-z](Id|ID)$")
 
 
@@ -104,9 +105,7 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
     named = choices.columns is not None and column.name in choices.columns
     reason = "" if named else _identity(column)
     if reason:
-        option = "categorical" if column.kind is Kind.DISCRETE else "ordinal"
-        wish = "to fill it all the same" if column.missing.any() else "if the model shall look at it"
-        return Role.IDENTITY, f"{reason}; name it in {option} {wish}"
+        return Role.IDENTITY, f"{reason}; {_way_out(column)}"
     if column.kind is Kind.DISCRETE:
         return Role.LABELS, f"{_plural(column.meaning)}, {_count(len(column.levels))}"
     n_values = _few_values(column)
@@ -175,6 +174,24 @@ def _identity(column: Column) -> str:
     if _ID_NAME.search(str(column.name)) and len(np.unique(column.values[column.known])) == n_seen:
         return "it looks like an identity: its name says so and no value repeats"
     return ""
+
+
+def _way_out(column: Column) -> str:
+    """Say what makes the model look at a column that looks like an identity or like text."""
+    if _are_dates(column):
+        return (
+            "these are dates as text: convert it to dates, or have it read so (parse_dates in pandas, "
+            "try_parse_dates in polars)"
+        )
+    option = "categorical" if column.kind is Kind.DISCRETE else "ordinal"
+    wish = "to fill it all the same" if column.missing.any() else "if the model shall look at it"
+    return f"name it in {option} {wish}"
+
+
+def _are_dates(column: Column) -> bool:
+    """Tell whether labels look like dates that a reader of files has left as text."""
+    some = column.levels[:_MOST_LEVELS]
+    return bool(some) and all(isinstance(label, str) and _DATE.fullmatch(label) for label in some)
 
 
 def _counts_rows(column: Column) -> bool:
