@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import difflib
 import logging
+import os
 import re
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _say
             with files.told(getattr(options, "input", None)):
                 options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output, such as head, has seen enough; what is still to be written goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         print("simpdm: interrupted; no file was left half-written", file=sys.stderr)
         return 130

@@ -95,7 +95,7 @@ def test_a_sparse_column_stays_sparse():
 def test_dates_that_were_read_as_text_are_named_as_such(library, written):
     days = [written.format(dt.datetime(2024, 1, 1) + dt.timedelta(days=k)) for k in range(60)]
     data = {"day": [None, *days[1:]], "x": [k / 3 for k in range(60)]}
-    with pytest.warns(UnfilledColumnsWarning, match=r"'day' \(.*dates as text: convert it .*parse_dates"):
+    with pytest.warns(UnfilledColumnsWarning, match=r"'day' \(.*look like dates; convert it .*parse_dates"):
         fit_filled(library, data)
 
 

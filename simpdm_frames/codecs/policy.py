@@ -14,6 +14,7 @@ from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.few import distinct
 from simpdm_frames.codecs.habit import is_whole
+from simpdm_frames.codecs.holes import are_dates
 from simpdm_frames.column import Column, Kind
 from simpdm_frames.errors import describe
 
@@ -23,7 +24,6 @@ _FEW = 10  # whole numbers with at most so many values are levels …
 _REPEATS = 3  # … if each stands so often on average; else there are few only because rows are few
 _MOST_LEVELS = 256  # beyond it labels are too rare to learn
 _SOME = 20  # with fewer labels than this, no column is taken for text
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d\d?([./-])\d\d?\2\d{2,4}( .*)?")
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$|^(id|uuid|guid)([^a-z]|$))|[a-z](Id|ID)$")
 
 
@@ -178,20 +178,14 @@ def _identity(column: Column) -> str:
 
 def _way_out(column: Column) -> str:
     """Say what makes the model look at a column that looks like an identity or like text."""
-    if _are_dates(column):
+    if are_dates(column.levels):
         return (
-            "these are dates as text: convert it to dates, or have it read so (parse_dates in pandas, "
+            "its labels look like dates; convert it to dates, or have it read so (parse_dates in pandas, "
             "try_parse_dates in polars)"
         )
     option = "categorical" if column.kind is Kind.DISCRETE else "ordinal"
     wish = "to fill it all the same" if column.missing.any() else "if the model shall look at it"
     return f"name it in {option} {wish}"
-
-
-def _are_dates(column: Column) -> bool:
-    """Tell whether labels look like dates that a reader of files has left as text."""
-    some = column.levels[:_MOST_LEVELS]
-    return bool(some) and all(isinstance(label, str) and _DATE.fullmatch(label) for label in some)
 
 
 def _counts_rows(column: Column) -> bool:
