@@ -7,7 +7,6 @@ import difflib
 import logging
 import os
 import re
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +52,7 @@ _FIT = (
     "max_rows",
 )
 _MOST_PATTERNS = 40
+_CLOSED_PIPE = 141  # as shells say it
 # How Python's options are called here, in messages that speak of them; columns stand in quotes, files have more to their names.
 _CALLED = (
     (r"(?<!['\w/.-])random_state(?!['\w/-]|\.\w)", "--seed"),
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read the output, such as head, has seen enough; what is still to be written goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+        return _CLOSED_PIPE
     except KeyboardInterrupt:
         print("simpdm: interrupted; no file was left half-written", file=sys.stderr)
         return 130
