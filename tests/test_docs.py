@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 
 import simpdm_frames
+from benchmarks.__main__ import STUDIES, make_parser
 from simpdm_frames import demo
 
 ROOT = Path(__file__).parents[1]
@@ -87,6 +89,14 @@ def test_blocks_that_are_not_run_are_installations_or_output(path):
         assert re.fullmatch(r"|hidden|raises \w+", flags.strip())
         if language == "console":
             assert all(re.match(r"pip install |export |python -m ", line) for line in source.splitlines())
+
+
+def test_the_commands_of_the_benchmarks_are_understood():
+    """They take hours, so that they are not run; but none of them is misspelt."""
+    text = (ROOT / "docs" / "benchmarks.md").read_text()
+    commands = re.findall(r"^python -m benchmarks (.+)$", text, re.MULTILINE)
+    studies = {make_parser().parse_args(shlex.split(line, comments=True)).study for line in commands}
+    assert studies == {*STUDIES}
 
 
 def test_the_blocks_of_the_readme_run(tmp_path, monkeypatch):
