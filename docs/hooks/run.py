@@ -35,7 +35,7 @@ __all__ = ["BlockError", "Notebook", "on_page_markdown"]
 
 _FENCE = re.compile(r"^```(\w+)[ ]?([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _WIDTH = 92
-_SETTINGS = {"POLARS_TBL_WIDTH_CHARS": str(_WIDTH), "COLUMNS": str(_WIDTH)}
+_SETTINGS = {"POLARS_TBL_WIDTH_CHARS": str(_WIDTH), "COLUMNS": "80"}  # as wide as a terminal
 
 
 class BlockError(RuntimeError):
@@ -144,7 +144,7 @@ def _there(folder: str) -> Iterator[None]:
     os.chdir(folder)
     try:
         with pd.option_context(
-            "display.width", _WIDTH, "display.max_columns", 20, "display.max_colwidth", 48
+            "display.width", _WIDTH, "display.max_columns", 20, "display.max_colwidth", 40
         ):
             yield
     finally:
