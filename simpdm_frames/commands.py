@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import logging
+import os
 import re
 import sys
 import warnings
@@ -20,15 +21,23 @@ __all__ = ["UsageError", "main", "script"]
 
 _EPILOG = """\
 examples:
-  simpdm impute clinic.csv -o done.csv                    fit to a file and fill its holes
-  simpdm impute big.parquet -o done.parquet --preset fast --save-model clinic.simpdm
-  simpdm impute new.csv -o done.csv --model clinic.simpdm    fill new rows, no training
-  simpdm plan clinic.csv                                  what each column would be treated as, and why
+  fit to a file and fill its holes
+    simpdm impute clinic.csv -o done.csv
+  the same, quicker, and keep the model
+    simpdm impute clinic.csv -o done.csv --preset fast --save-model clinic.simpdm
+  fill new rows without training
+    simpdm impute new.parquet -o done.parquet --model clinic.simpdm
+  say what each column would be treated as, and why
+    simpdm plan clinic.csv
 
-Formats go by extension: .csv, .parquet, .feather/.arrow, .jsonl; out may differ from in. Files are filled in
-batches, so they may be larger than memory. Nothing is overwritten without --force.
+Formats go by extension: .csv, .parquet, .feather or .arrow, .jsonl; out may
+differ from in. Files are filled in batches, so they may be larger than memory.
+Nothing is overwritten without --force.
 
-exit codes: 0 done, 1 something is wrong with the data or a file, 2 with the command, 130 interrupted.
+exit codes: 0 done; 1 something is wrong with the data or a file, 2 with the
+command; 130 interrupted.
+
+"simpdm COMMAND --help" lists the options of a command.
 """
 _FIT = (
     "categorical",
@@ -43,6 +52,7 @@ _FIT = (
     "max_rows",
 )
 _MOST_PATTERNS = 40
+_CLOSED_PIPE = 141  # as shells say it
 # How Python's options are called here, in messages that speak of them; columns stand in quotes, files have more to their names.
 _CALLED = (
     (r"(?<!['\w/.-])random_state(?!['\w/-]|\.\w)", "--seed"),
@@ -67,6 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _say
             with files.told(getattr(options, "input", None)):
                 options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output, such as head, has seen enough; what is still to be written goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _CLOSED_PIPE
     except KeyboardInterrupt:
         print("simpdm: interrupted; no file was left half-written", file=sys.stderr)
         return 130

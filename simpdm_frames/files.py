@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -90,6 +91,11 @@ def _scan_csv(path: Path, missing_values: Sequence[str]) -> pl.LazyFrame:
     twice = [name for name, count in Counter(header).items() if count > 1]
     if twice:
         raise FileError(f"{path} has columns of the same name: {', '.join(map(repr, twice))}; rename them")
+    other = re.search(r"[;\t|]", header[0]) if len(header) == 1 else None
+    if other:
+        raise FileError(
+            f"{path} has one column, {header[0]!r}; if {other[0]!r} separates its fields, save it with commas"
+        )
     polars, holes = _polars(), ["", *missing_values]
 
     def typed(**options: Any) -> pl.LazyFrame:

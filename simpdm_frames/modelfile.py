@@ -26,7 +26,8 @@ __all__ = ["read", "write"]
 VERSION = 1
 _ENTRY = "simpdm_frames"
 _WAY_OUT = "give the name of a file that Imputer.save or simpdm fit has written"
-_LONGEST_HEADER = 64 * 2**20  # bytes; that of a table with thousands of columns is a few million
+_LONGEST_HEADER = 16 * 2**20  # bytes; that of a table with thousands of columns is a few million
+_MOST_VALUES = 10**6  # that a header may list; "[]" is two bytes in a file, and sixty in memory
 _SPELLER = Speller([*CODECS, Choices, Grid, Role, Treatment])
 
 
@@ -57,10 +58,12 @@ def write(path: str | os.PathLike[str], codec: TableCodec, choices: Choices, eng
         "plan": [[_spell(name, name), _spell(name, part)] for name, part in codec.plan.items()],
     }
     # One entry: several would be written in an order of chance, and equal models should give equal files.
-    content = save(arrays, metadata={_ENTRY: json.dumps(model)})
-    if int.from_bytes(content[:8], "little") > _LONGEST_HEADER:
+    text = json.dumps(model)
+    content = save(arrays, metadata={_ENTRY: text})
+    if int.from_bytes(content[:8], "little") > _LONGEST_HEADER or _count(text) > _MOST_VALUES:
         raise ModelFileError(
-            f"the columns and labels of this model need more than {_LONGEST_HEADER >> 20} MiB"
+            f"the columns and labels of this model need more than {_LONGEST_HEADER >> 20} MiB or {_MOST_VALUES:,} "
+            "values; leave out columns with ignore=, or pickle the model"
         )
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(content)
@@ -72,6 +75,8 @@ def read(path: str | os.PathLike[str], device: str) -> tuple[TableCodec, Choices
     """Read a model; whatever is wrong with the file is a ``ModelFileError``."""
     path = Path(path)
     text, arrays = _contents(path)
+    if _count(text) > _MOST_VALUES:
+        raise ModelFileError(f"{path} lists more than {_MOST_VALUES:,} values; {_WAY_OUT}")
     try:
         model = json.loads(text)
         _refuse_newer(path, model["version"])
@@ -106,7 +111,10 @@ def _make(
 def _mapping(pairs: Any) -> dict[Hashable, Any]:
     if not isinstance(pairs, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         raise TypeError("columns must be pairs of a name and what is known of it")
-    return {_SPELLER.read(name): _SPELLER.read(part) for name, part in pairs}
+    read = {_SPELLER.read(name): _SPELLER.read(part) for name, part in pairs}
+    if len(read) < len(pairs):
+        raise ValueError("a column is described twice")
+    return read
 
 
 def _spell(what: Hashable, value: Any) -> Any:
@@ -137,6 +145,11 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
         if isinstance(error, ModelFileError):
             raise
         raise ModelFileError(f"{path} is no model file: {error}; {_WAY_OUT}") from error
+
+
+def _count(text: str) -> int:
+    """Count the values of a JSON text without reading it, rather too many than too few."""
+    return sum(map(text.count, "[{,"))
 
 
 def _refuse_newer(path: Path, version: Any) -> None:

@@ -97,7 +97,7 @@ def draw_fills(before: Sequence[Column], after: Sequence[Column]) -> Figure:
     pairs = (
         sorted(pairs, key=lambda pair: -int(pair[0].missing.sum()))[:_MOST_PANELS] if left_out > 0 else pairs
     )
-    across = min(len(pairs), 4 if len(pairs) > 6 else 3)
+    across = min(len(pairs), 4 if len(pairs) > 6 else 2 if len(pairs) == 4 else 3)
     down = -(-len(pairs) // across)
     figure, panels = plt.subplots(
         down, across, figsize=(2.9 * across, 2.3 * down + 0.4), squeeze=False, layout="constrained"
@@ -106,10 +106,9 @@ def draw_fills(before: Sequence[Column], after: Sequence[Column]) -> Figure:
         n_filled = int((observed.missing & filled.known).sum())
         panel.set_title(f"{_short(observed.name)}, {n_filled:,} filled", fontsize=9, loc="left")
         panel.spines[["top", "right", "left"]].set_visible(False)
-        panel.set_yticks([])
         panel.tick_params(labelsize=8)
         numbers = observed.kind is Kind.CONTINUOUS and filled.kind is Kind.CONTINUOUS
-        panel.set_ylabel("density" if numbers else "share", fontsize=8, color=_INK)
+        panel.set_ylabel("density" if numbers else "share, %", fontsize=8, color=_INK)
         (_curves if numbers else _bars)(panel, observed, filled)
     for panel in panels.flat[len(pairs) :]:
         panel.axis("off")
@@ -132,6 +131,7 @@ def _curves(panel: Axes, observed: Column, filled: Column) -> None:
         panel.plot(axis, height, color=colour, linewidth=1.6)
     panel.margins(x=0)  # a calendar ends at the year 9999
     panel.set_ylim(bottom=0)
+    panel.set_yticks([])  # the height of a density depends on the unit, and tells nobody anything
     if observed.meaning.startswith("date"):
         panel.xaxis_date()
         panel.xaxis.set_major_locator(_dates().AutoDateLocator(minticks=2, maxticks=6))
@@ -160,7 +160,7 @@ def _bars(panel: Axes, observed: Column, filled: Column) -> None:
     kept = {label for label, _ in (counts[0] + counts[1]).most_common(_MOST_BARS)}
     order = [label for label in order if label in kept]
     for shift, part, colour in ((-0.2, 0, _OBSERVED), (0.2, 1, _FILLED)):
-        shares = [counts[part][label] / max(counts[part].total(), 1) for label in order]
+        shares = [100 * counts[part][label] / max(counts[part].total(), 1) for label in order]
         panel.bar(np.arange(len(order)) + shift, shares, width=0.4, color=colour, alpha=0.85)
     texts = [_short(label, 12) for label in order]
     if len({*texts}) < len(texts):  # 1 and "1" are two labels
@@ -173,7 +173,8 @@ def _bars(panel: Axes, observed: Column, filled: Column) -> None:
         ha="right" if crowded else "center",
         rotation_mode="anchor",
     )
-    panel.tick_params(axis="x", length=0)
+    panel.tick_params(length=0)
+    panel.locator_params(axis="y", nbins=4)
 
 
 def _labels(column: Column, rows: NDArray[np.bool_]) -> list[Any]:

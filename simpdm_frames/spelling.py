@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import enum
+import re
 import types
 import typing
 import zoneinfo
@@ -23,6 +24,8 @@ import numpy as np
 __all__ = ["Speller", "SpellingError"]
 
 _MICROSECOND = dt.timedelta(microseconds=1)
+_MOST_DIGITS = 4000  # before and behind the point
+_FRACTION = re.compile(r"-?\d{1,4000}(/\d{1,4000})?", re.ASCII)
 _CELLS: dict[str, type] = {
     "int": int,
     "float": float,
@@ -249,10 +252,25 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
+def _read_fraction(text: Any) -> Fraction:
+    """Read what ``str`` wrote; of a power of ten, which Fraction takes too, a few letters could fill the memory."""
+    if not _FRACTION.fullmatch(text):
+        raise SpellingError(f"{_short(text)} is no fraction")
+    return Fraction(text)
+
+
+def _read_decimal(text: Any) -> Decimal:
+    """Read a decimal that can be made a whole number in no time, too."""
+    number = Decimal(text)
+    if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
+        raise SpellingError(f"{_short(text)} has too many digits")
+    return number
+
+
 _READERS: dict[str, Callable[[Any], Any]] = {
     "float": float.fromhex,
-    "fraction": Fraction,
-    "decimal": Decimal,
+    "fraction": _read_fraction,
+    "decimal": _read_decimal,
     "bytes": bytes.fromhex,
     "datetime": _read_datetime,
     "date": dt.date.fromisoformat,

@@ -12,6 +12,7 @@ __all__ = ["Summary"]
 
 _HEAD = ("column", "dtype", "treated as", "had holes", "filled", "why")
 _WIDTH, _HEIGHT, _MARGIN = 420, 120, 8
+_TRAINING, _HELD_OUT = "#5a8fbf", "#e07b39"  # seen on white as well as on black
 _POINTS = 200  # of the curve; more would not be seen
 
 
@@ -89,11 +90,11 @@ class Summary:
             for begin in range(0, n_steps, size)
             for part in [self.losses[begin : begin + size]]
         ]
-        lines = [_line(means, n_steps, "#3b5b7a")]
-        legend = "<tspan fill='#3b5b7a'>training loss</tspan>"
+        lines = [_line(means, n_steps, _TRAINING)]
+        legend = f"<tspan fill='{_TRAINING}'>training loss</tspan>"
         if len(self.judged) > 1:
-            lines.append(_line(self.judged, n_steps, "#e07b39"))
-            legend += " <tspan fill='#e07b39' dx='8'>error on held-out cells</tspan>"
+            lines.append(_line(self.judged, n_steps, _HELD_OUT))
+            legend += f" <tspan fill='{_HELD_OUT}' dx='8'>error on held-out cells</tspan>"
         return (
             f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {_HEIGHT + 16}' width='{_WIDTH}' "
             f"role='img' aria-label='loss curve' font-family='sans-serif' font-size='11'>"

@@ -91,6 +91,14 @@ def test_a_sparse_column_stays_sparse():
     assert not done["s"].isna().any()
 
 
+@pytest.mark.parametrize("written", ["{0:%Y-%m-%d}", "{0:%d.%m.%Y}", "{0:%Y-%m-%dT%H:%M:%S}", "{0:%m/%d/%y}"])
+def test_dates_that_were_read_as_text_are_named_as_such(library, written):
+    days = [written.format(dt.datetime(2024, 1, 1) + dt.timedelta(days=k)) for k in range(60)]
+    data = {"day": [None, *days[1:]], "x": [k / 3 for k in range(60)]}
+    with pytest.warns(UnfilledColumnsWarning, match=r"'day' \(.*look like dates; convert it .*parse_dates"):
+        fit_filled(library, data)
+
+
 @pytest.mark.parametrize("cells", [[f"text {k}" for k in range(600)], [f"id-{k % 290}" for k in range(600)]])
 def test_text_and_identities_are_left_and_named_unless_asked_for(library, cells):
     data = {"t": [None, *cells[1:]], "x": [k / 3 for k in range(600)]}

@@ -172,6 +172,22 @@ def test_a_wrong_command_is_told_from_wrong_data(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_file_without_commas_is_not_taken_for_one_column(separator, tmp_path, capsys):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n3,\n5,6\n".replace(",", separator))
+    assert run("impute", tmp_path / "in.csv", "-o", tmp_path / "out.csv", *QUICK) == 1
+    assert f"if {separator!r} separates its fields, save it with commas" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(table):
+    command = [sys.executable, "-m", "simpdm_frames", "missing", str(table)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child.stdout.close()  # before anything could be written
+    assert child.stderr.read() == ""
+    child.stderr.close()
+    assert child.wait() == 128 + signal.SIGPIPE
+
+
 def test_warnings_are_one_line(tmp_path, capsys):
     HOLES.with_columns(empty=pl.lit(None)).write_parquet(tmp_path / "in.parquet")
     assert run("impute", tmp_path / "in.parquet", "-o", tmp_path / "out.parquet", *QUICK) == 0

@@ -1,10 +1,14 @@
 """The site and the README: every block runs, every public name is there, every link leads somewhere."""
 
+import ast
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
+from dataclasses import fields
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -13,6 +17,7 @@ import pandas as pd
 import pytest
 
 import simpdm_frames
+from benchmarks.__main__ import STUDIES, make_parser
 from simpdm_frames import demo
 
 ROOT = Path(__file__).parents[1]
@@ -86,6 +91,14 @@ def test_blocks_that_are_not_run_are_installations_or_output(path):
             assert all(re.match(r"pip install |export |python -m ", line) for line in source.splitlines())
 
 
+def test_the_commands_of_the_benchmarks_are_understood():
+    """They take hours, so that they are not run; but none of them is misspelt."""
+    text = (ROOT / "docs" / "benchmarks.md").read_text()
+    commands = re.findall(r"^python -m benchmarks (.+)$", text, re.MULTILINE)
+    studies = {make_parser().parse_args(shlex.split(line, comments=True)).study for line in commands}
+    assert studies == {*STUDIES}
+
+
 def test_the_blocks_of_the_readme_run(tmp_path, monkeypatch):
     """Its commands apart, which CI runs as they are written."""
     monkeypatch.chdir(tmp_path)
@@ -114,7 +127,9 @@ def test_the_blocks_of_the_readme_run(tmp_path, monkeypatch):
             ]
             subprocess.run([*command, "--force"], check=True)
             ran += 1
-    assert ran >= 2
+        else:
+            assert language == "text" or source.startswith("python -m pip install "), source
+    assert ran >= 4
     assert names["done"].isna().sum().sum() == 0
     assert truth["age"].equals(names["done"]["age"].where(holes["age"].notna(), truth["age"]))
     assert pd.read_parquet("done.parquet").isna().sum().sum() == 0
@@ -148,6 +163,16 @@ def test_every_public_name_is_in_the_reference():
             assert whole or f"::: simpdm_frames.{module}.{name}\n" in api, f"{module}.{name}"
 
 
+def test_the_reference_tells_each_default_as_it_is(site):
+    page = (site / "api" / "index.html").read_text()
+    assert ">required<" not in page  # options come by name, and none has to be given
+    text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+    for field in fields(simpdm_frames.Settings):
+        shown = re.search(rf" {field.name} \( [^)]*?, default: (\S+) \) –", text)
+        assert shown, field.name
+        assert ast.literal_eval(shown[1]) == field.default, field.name
+
+
 def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text()
     assert [path.name for path in PAGES if f": {path.name}" not in navigation] == []
@@ -160,7 +185,8 @@ def site(tmp_path_factory):
     if built:
         return Path(built)
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder]
+    # Not --quiet: that silences warnings before --strict can count them.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
     subprocess.run(command, cwd=ROOT, check=True)
     return folder
 

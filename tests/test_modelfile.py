@@ -202,6 +202,26 @@ HOSTILE = {
     "columns that are no pairs": rewrite(lambda m, _a: m.update(numbers=[1, 2])),
     "choices of another class": rewrite(lambda m, _a: m.update(choices=None)),
     "an estimate that is not known": rewrite(lambda m, _a: m["choices"]["Choices"].update(estimate="guess")),
+    "a column twice": rewrite(lambda m, _a: m["numbers"].append(m["numbers"][0])),
+    "a fraction of ten million digits": rewrite(
+        lambda m, _a: first_number(m).update(floor={"fraction": "1e9999999"})
+    ),
+    "a decimal of a billion digits": rewrite(
+        lambda m, _a: m["choices"]["Choices"].update(bounds={"map": [["age", {"decimal": "1e999999999"}]]})
+    ),
+    "a number of a million digits": rewrite(
+        lambda m, _a: json.dumps(m).replace('"seed": 0', '"seed": ' + "9" * 10**6)
+    ),
+    "an origin beyond all floats": rewrite(lambda m, _a: first_number(m).update(origin=10**4000)),
+    "a zone that is a file": rewrite(
+        lambda m, _a: m["choices"]["Choices"].update(
+            missing_values={"tuple": [{"datetime": ["2024-01-01T00:00", "../../etc/passwd", 0]}]}
+        )
+    ),
+    "a text of 60 MB": rewrite(lambda _m, _a: "[" + "0," * (30 * 2**20) + "0]"),
+    "five million lists": rewrite(lambda _m, _a: "[" + "[]," * (5 * 2**20) + "0]"),
+    "as many values as there may be": rewrite(lambda _m, _a: "[" + '{"a":1},' * 499_000 + "0]"),
+    "as many texts as there may be": rewrite(lambda _m, _a: "[" + '"😀ab",' * 990_000 + "0]"),
     "an endless number": rewrite(lambda m, _a: first_number(m).update(floor={"fraction": "1/0"})),
 }
 

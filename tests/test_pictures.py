@@ -94,8 +94,8 @@ def test_fills_are_drawn_beside_what_was_observed(library):
     labels = [text.get_text() for text in by_name["ward"].get_xticklabels()]
     seen = [cell for cell in data["ward"] if cell is not None]
     assert labels == sorted(set(seen))
-    shares = [seen.count(label) / len(seen) for label in labels]
-    assert_allclose(drawn(by_name["ward"]), [*shares, *(float(label == seen[0]) for label in labels)])
+    shares = [100 * seen.count(label) / len(seen) for label in labels]
+    assert_allclose(drawn(by_name["ward"]), [*shares, *(100.0 * (label == seen[0]) for label in labels)])
 
 
 def test_a_density_covers_an_area_of_one():
@@ -172,7 +172,7 @@ def test_labels_that_look_alike_are_two():
     done = frame.fillna({"x": "1"})
     (panel,) = frame.simpdm.missing().plot(done).axes
     assert sorted(text.get_text() for text in panel.get_xticklabels()) == ["'1'", "1"]
-    assert sorted(drawn(panel)) == [0.0, 0.4, 0.6, 1.0]
+    assert_allclose(sorted(drawn(panel)), [0, 40, 60, 100])
 
 
 def test_only_what_was_filled_is_counted():

@@ -35,7 +35,7 @@ __all__ = ["BlockError", "Notebook", "on_page_markdown"]
 
 _FENCE = re.compile(r"^```(\w+)[ ]?([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _WIDTH = 92
-_SETTINGS = {"POLARS_TBL_WIDTH_CHARS": str(_WIDTH), "COLUMNS": str(_WIDTH)}
+_SETTINGS = {"POLARS_TBL_WIDTH_CHARS": str(_WIDTH), "COLUMNS": "80"}  # as wide as a terminal
 
 
 class BlockError(RuntimeError):
@@ -86,14 +86,15 @@ class Notebook:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", source],  # noqa: S607  # wherever it is
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,  # in the order in which a terminal would show both
             text=True,
             check=False,
             env={**os.environ, "PATH": path},
         )
         if done.returncode:
-            raise BlockError(f"{self._name}: exit code {done.returncode}\n\n{source}\n{done.stderr}")
-        return _text(done.stdout + done.stderr)
+            raise BlockError(f"{self._name}: exit code {done.returncode}\n\n{source}\n{done.stdout}")
+        return _text(done.stdout)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -143,7 +144,7 @@ def _there(folder: str) -> Iterator[None]:
     os.chdir(folder)
     try:
         with pd.option_context(
-            "display.width", _WIDTH, "display.max_columns", 20, "display.max_colwidth", 48
+            "display.width", _WIDTH, "display.max_columns", 20, "display.max_colwidth", 40
         ):
             yield
     finally:

@@ -17,7 +17,7 @@ from simpdm_frames.codecs.labels import key
 from simpdm_frames.column import Column, Kind
 from simpdm_frames.errors import InfiniteValuesError, describe
 
-__all__ = ["hint", "mark", "mark_all"]
+__all__ = ["are_dates", "hint", "mark", "mark_all"]
 
 _WORDS = re.compile(r"(?i)\s*(|n/?a|nan|null|none|nil|missing|unknown|\?|-+|\.|#n/a|-?9{2,5})\s*")
 _NUMBER = re.compile(r"\s*[-+]?(0|[1-9]\d*)([.,]\d+)?\s*")  # 007 is a code
@@ -124,11 +124,16 @@ def _hint_of_labels(column: Column) -> str:
     hints = [f"declare {holes!r} in missing_values if they mean a hole"] if holes else []
     if len(rest) > 2 and all(_NUMBER.fullmatch(word) for word in rest):
         hints.append("its labels look like numbers; convert it if they are")
-    if len(rest) > 2 and all(_DATE.match(word) for word in rest):
+    if are_dates(rest):
         hints.append("its labels look like dates; convert it if they are")
     if column.ordered:
         hints.append("name it in ordinal to use its order")
     return "; ".join(hints)
+
+
+def are_dates(labels: Sequence[Hashable]) -> bool:
+    """Tell whether labels look like dates that a reader of files has left as text."""
+    return len(labels) > 2 and all(isinstance(label, str) and _DATE.match(label) for label in labels[:1000])
 
 
 def _stands_out(seen: NDArray[np.floating[Any]], code: float) -> bool:

@@ -14,6 +14,7 @@ from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.continuous import ContinuousCodec
 from simpdm_frames.codecs.few import distinct
 from simpdm_frames.codecs.habit import is_whole
+from simpdm_frames.codecs.holes import are_dates
 from simpdm_frames.column import Column, Kind
 from simpdm_frames.errors import describe
 
@@ -104,9 +105,7 @@ def _decide(column: Column, choices: Choices) -> tuple[Role, str]:
     named = choices.columns is not None and column.name in choices.columns
     reason = "" if named else _identity(column)
     if reason:
-        option = "categorical" if column.kind is Kind.DISCRETE else "ordinal"
-        wish = "to fill it all the same" if column.missing.any() else "if the model shall look at it"
-        return Role.IDENTITY, f"{reason}; name it in {option} {wish}"
+        return Role.IDENTITY, f"{reason}; {_way_out(column)}"
     if column.kind is Kind.DISCRETE:
         return Role.LABELS, f"{_plural(column.meaning)}, {_count(len(column.levels))}"
     n_values = _few_values(column)
@@ -175,6 +174,18 @@ def _identity(column: Column) -> str:
     if _ID_NAME.search(str(column.name)) and len(np.unique(column.values[column.known])) == n_seen:
         return "it looks like an identity: its name says so and no value repeats"
     return ""
+
+
+def _way_out(column: Column) -> str:
+    """Say what makes the model look at a column that looks like an identity or like text."""
+    if are_dates(column.levels):
+        return (
+            "its labels look like dates; convert it to dates, or have it read so (parse_dates in pandas, "
+            "try_parse_dates in polars)"
+        )
+    option = "categorical" if column.kind is Kind.DISCRETE else "ordinal"
+    wish = "to fill it all the same" if column.missing.any() else "if the model shall look at it"
+    return f"name it in {option} {wish}"
 
 
 def _counts_rows(column: Column) -> bool:

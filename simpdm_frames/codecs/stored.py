@@ -44,6 +44,7 @@ def _makes_sense(codec: Any) -> bool:
     if isinstance(codec, ContinuousCodec):
         grid, ends = codec.grid, (codec.floor, codec.ceiling)
         sound = math.isfinite(codec.low) and math.isfinite(codec.high) and codec.low <= codec.high
+        sound &= abs(codec.origin) < 10**300  # or sums with it would leave the range of floats
         on_grid = math.isfinite(grid.step) and grid.step >= 0 and grid.low <= grid.high
         return sound and on_grid and not any(isinstance(end, float) and math.isnan(end) for end in ends)
     if not codec.levels or len(set(map(repr, codec.levels))) < len(codec.levels):

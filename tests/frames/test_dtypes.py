@@ -99,7 +99,8 @@ def dtype_table():
             role = simpdm_frames.fit(holed, on_unsupported="ignore", **QUICK).schema_["x"].role.value
             left = "left, and named in a warning" if name in LEFT[library] else "filled"
             fate = "none possible" if (library, name) in CANNOT_MISS else left
-            yield f"| {name} | `{dtype_of(holed)}` | {role} | {fate} |".replace("\n", " ")
+            shown = name.replace("[", r"\[")  # or [us][pyarrow] would be a link
+            yield f"| {shown} | `{dtype_of(holed)}` | {role} | {fate} |".replace("\n", " ")
 
 
 def test_the_docs_tell_what_becomes_of_each_dtype():
