@@ -102,23 +102,42 @@ def lay_keys(values: Tensor, known: Tensor, column: Tensor) -> Tensor:
 
 
 def shares(
-    values: Tensor, seen: Tensor, column: Tensor, weights: Sequence[Tensor], laid: Tensor, silent: Tensor
+    values: Tensor,
+    seen: Tensor,
+    column: Tensor,
+    weights: Sequence[Tensor],
+    laid: Tensor,
+    known: Tensor,
+    own: Tensor | None = None,
 ) -> Tensor:
     """Say how much each key counts for one target; the shares for a row add up to 1.
 
+    Parameters
+    ----------
+    weights
+        Those of the target.
+    known
+        Which keys know the target; the others are not asked.
+    own
+        The key of each row that is the row itself, which is not asked either; -1 for none.
+
     Shape
     -----
-    ``values`` (n, n_numbers + n_levels) and ``seen`` (n, n_columns) of the rows in question; ``weights`` of the target,
-    each (n_columns,); ``laid`` by ``lay_keys``; ``silent`` (n or 1, n_keys) keys that are not asked; result (n, n_keys).
+    ``values`` (n, n_numbers + n_levels) and ``seen`` (n, n_columns) of the rows in question; each of ``weights``
+    (n_columns,); ``laid`` by ``lay_keys``; ``known`` (n_keys,) bool; ``own`` (n,); result (n, n_keys).
     """
-    known, estimated, unknown = weights
-    seen = seen.to(values.dtype)
-    parts = [seen * unknown]
-    for weight in (known, estimated):
-        by_value = (seen * weight)[:, column]
+    for_known, for_estimated, for_unknown = weights
+    sees = -seen.to(values.dtype)  # the nearer, the more a key counts
+    parts = [sees * for_unknown]
+    for weight in (for_known, for_estimated):
+        by_value = (sees * weight)[:, column]
         parts += [by_value * values**2, -2 * by_value * values, by_value]
-    distance = torch.cat(parts, dim=1) @ laid.T
-    return distance.neg_().masked_fill_(silent, -torch.inf).softmax(-1)
+    barred = torch.where(known, 0.0, -torch.inf)
+    nearness = torch.addmm(barred, torch.cat(parts, dim=1), laid.T)
+    if own is not None:
+        there = (own >= 0).nonzero().flatten()
+        nearness[there, own[there]] = -torch.inf
+    return nearness.softmax(-1)
 
 
 @torch.enable_grad()
@@ -164,26 +183,28 @@ def learn_weights(
         order = torch.randperm(n_rows, generator=generator, device=device)
         rows, keys = order[:_STUDIED], order[:_KEYS]
         masks = Masks.draw(table.missing[rows], rates, generator, varied=True)
-        own, weights = rows.unsqueeze(1) == keys, likeness.weights()
+        asking, telling, laid_out = values[rows], values[keys], laid[keys]
+        weights, knowing = likeness.weights(), known[keys]
         error, n_cells = values.new_zeros(()), 0
         for place in torch.randperm(len(targets), generator=generator, device=device)[:_TARGETS].tolist():
-            silent = ~known[keys, targets[place]]
+            knows = knowing[:, targets[place]]
             # There has to be someone to ask beside the row itself.
-            some = masks.pseudo[:, targets[place]] & ((~silent).sum() > 1)
-            if not some.any():
+            some = (masks.pseudo[:, targets[place]] & (knows.sum() > 1)).nonzero().flatten()
+            if not len(some):
                 continue
-            asked = values[rows[some]]
+            asked = asking[some]
             count = shares(
                 asked,
                 ~masks.condition[some],
                 column,
                 [part[place] for part in weights],
-                laid[keys],
-                silent | own[some],
+                laid_out,
+                knows,
+                some,  # rows are the first of the keys
             )
-            told = count @ values[keys][:, places[place]]
+            told = count @ telling[:, places[place]]
             error = error + ((told - asked[:, places[place]]) ** 2).sum()
-            n_cells += int(some.sum())
+            n_cells += len(some)
         if not n_cells:
             continue
         loss = error / n_cells + _ALIKE / n_rows * likeness.excess()

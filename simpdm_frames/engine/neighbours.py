@@ -100,12 +100,10 @@ class Neighbours:
                 # Always as many rows, because a product of another height may be rounded in another way.
                 lacking = _QUERIES - len(rows)
                 asked, visible = (functional.pad(part[rows], (0, 0, 0, lacking)) for part in (values, seen))
-                silent = ~known[:, target].unsqueeze(0)
-                if own is not None:
-                    selves = functional.pad(own[rows], (0, lacking), value=-1).unsqueeze(1)
-                    silent = silent | (selves == torch.arange(len(known), device=selves.device))
+                selves = None if own is None else functional.pad(own[rows], (0, lacking), value=-1)
+                question = (asked, visible, self.column)
                 answers = [
-                    shares(asked, visible, self.column, [part[place] for part in weights], laid, silent)
+                    shares(*question, [part[place] for part in weights], laid, known[:, target], selves)
                     @ told
                     for weights in self.weights
                 ]

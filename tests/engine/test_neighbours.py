@@ -64,9 +64,8 @@ def test_an_estimate_is_the_mean_of_rows_by_their_likeness(target):
 def test_shares_add_up_to_one_and_the_silent_have_none():
     keys = rows()
     laid = lay_keys(values_of(keys), ~keys.missing, COLUMN)
-    silent = keys.missing[:, 0].unsqueeze(0)
     weights = [part[0] for part in some_weights()]
-    found = shares(values_of(keys), ~keys.missing, COLUMN, weights, laid, silent)
+    found = shares(values_of(keys), ~keys.missing, COLUMN, weights, laid, ~keys.missing[:, 0])
     torch.testing.assert_close(found.sum(1), torch.ones(len(keys)))
     assert (found[:, keys.missing[:, 0]] == 0).all()
 
