@@ -72,7 +72,7 @@ def bare_rate(settings: Settings, columns: int) -> float:
 def measure(name: str, rows: int, columns: int) -> dict[str, str]:
     """Fit for a few steps, impute everything, and compare with bare products."""
     table = make(rows, columns)
-    settings = preset(name, rows, columns).override(steps=STEPS, patience=1000)
+    settings = preset(name, rows, columns).override(steps=STEPS, patience=1000, neighbours=0)
     looks: list[Progress] = []
     engine = Engine.fit(table, settings, callbacks=[looks.append])
     # Ten steps each; the first ones warm up.

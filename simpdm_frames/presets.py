@@ -66,7 +66,7 @@ def _patient_recipe(n_rows: int) -> Settings:
 def _steps(n_columns: int, batch_size: int) -> int:
     """Give as many steps as the time of ``default`` allows, by what a step costs on two cores."""
     cost = 1 + batch_size / 128 * (2 + n_columns / 5.5)
-    return int(min(max(9_000 / cost, 1000), 4000))
+    return int(min(max(8_000 / cost, 800), 4000))
 
 
 def _neighbours(n_rows: int, n_columns: int, most: int) -> int:
@@ -90,7 +90,7 @@ def _default(n_rows: int, n_columns: int) -> Settings:
         members=8,
         steps=_steps(n_columns, recipe.batch_size),
         neighbours=neighbours,
-        likenesses=1 if n_rows > _MANY else 3,
+        likenesses=1 if n_rows > _MANY else 2,
         neighbour_steps=200 if n_rows > _MANY else 300,
     )
 
