@@ -163,7 +163,7 @@ def test_ignored_columns_are_neither_filled_nor_looked_at(library):
     done = fit_filled(library, DATA, ignore=["ward"])
     assert done["ward"] == DATA["ward"]
     assert None not in done["age"]
-    model = fitted(library, ignore="ward")
+    model = fitted(library, ignore="ward", neighbours="auto")
     other = {**DATA, "ward": ["heart"] * 40}
     assert filled(library, library.make(other), model)["age"] == done["age"]
     without = {name: cells for name, cells in DATA.items() if name != "ward"}

@@ -20,7 +20,7 @@ import pandas as pd, simpdm_frames
 frame = pd.DataFrame({COLUMNS})
 done = frame.simpdm.fit_impute({QUICK})
 assert not done.isna().any(axis=None) and list(done.dtypes) == list(frame.dtypes)
-model = frame.simpdm.fit({QUICK})
+model = frame.simpdm.fit({QUICK}, neighbours='auto')
 assert frame.simpdm.impute(model).equals(done)
 assert len(frame.simpdm.plan()) == len(frame.simpdm.missing()) == 3
 """
@@ -29,7 +29,7 @@ import polars as pl, simpdm_frames
 frame = pl.DataFrame({COLUMNS})
 done = frame.simpdm.fit_impute({QUICK})
 assert done.null_count().sum_horizontal().item() == 0 and done.schema == frame.schema
-model = frame.lazy().simpdm.fit({QUICK})
+model = frame.lazy().simpdm.fit({QUICK}, neighbours='auto')
 assert frame.lazy().simpdm.impute(model).collect().equals(done)
 assert len(frame.simpdm.plan()) == len(frame.lazy().simpdm.missing()) == 3
 """
@@ -38,7 +38,7 @@ import pyarrow as pa, simpdm_frames
 frame = pa.table({COLUMNS})
 done = simpdm_frames.fit_impute(frame, {QUICK})
 assert done.schema == frame.schema and sum(column.null_count for column in done.columns) == 0
-model = simpdm_frames.fit(frame, {QUICK})
+model = simpdm_frames.fit(frame, {QUICK}, neighbours='auto')
 assert simpdm_frames.impute(frame, model).equals(done)
 assert len(simpdm_frames.plan(frame)) == len(simpdm_frames.missing(frame)) == 3
 """

@@ -105,7 +105,8 @@ def test_nothing_is_collected_before_it_is_asked_for(batches):
 
 
 def test_fit_impute_is_one_node_that_trains_once(batches):
-    done = EAGER.lazy().simpdm.fit_impute(**QUICK).select("ward", "age").collect(engine="streaming")
+    node = EAGER.lazy().simpdm.fit_impute(neighbours=0, **QUICK)
+    done = node.select("ward", "age").collect(engine="streaming")
     assert batches == [400]
     assert_frame_equal(done, MODEL.impute(EAGER).select("ward", "age"), check_exact=True)
 
