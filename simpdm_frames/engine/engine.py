@@ -14,19 +14,19 @@ from simpdm_frames.engine.batches import Batches, Holdout
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.judging import Average, Judge
-from simpdm_frames.engine.likeness import Deadline, Weights, learn_weights
+from simpdm_frames.engine.likeness import Deadline
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import content_keys
 from simpdm_frames.engine.objective import Objective
-from simpdm_frames.engine.ragged import Heads, columns_of
+from simpdm_frames.engine.ragged import Heads
+from simpdm_frames.engine.remembering import find_neighbours
 from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation, pass_height
 from simpdm_frames.engine.schedule import Schedule
 from simpdm_frames.engine.table import Padding, Scale, Table, tensor
 from simpdm_frames.engine.threads import finding_threads
 from simpdm_frames.engine.training import Callback, Progress, Run, train
-from simpdm_frames.engine.trust import USUAL
 from simpdm_frames.settings import Settings
 
 __all__ = ["Engine"]
@@ -140,8 +140,6 @@ class Engine:
                 loss_curve=losses,
                 judged=trial.judge.curve if trial.judge else (),
             )
-            if not settings.neighbours or layout.n_numbers + layout.n_levels > _WIDEST_LIKENESS:
-                return engine
             return trial.among_neighbours(engine, deadline)
 
     def among(self, neighbours: Neighbours, residuals: Residuals | None) -> Engine:
@@ -312,49 +310,29 @@ class _Trial:
         return _residuals(self.judge.predictions()[0], truth, self._holdout.held)
 
     def among_neighbours(self, engine: Engine, deadline: Deadline | None) -> Engine:
-        """Find out what makes rows alike and how far neighbours can be believed; then give an engine that asks them.
+        """Give an engine that asks neighbours too, if there are any.
 
-        What the rows do not know themselves is estimated by the networks at first, then together with the neighbours.
+        What these do not know themselves is estimated by the networks at first, then by both together.
         """
-        settings, layout, device = self._settings, self._layout, self._table.missing.device
-        random = torch.Generator(self._device).manual_seed(self._seed)
-        kept = torch.randperm(len(self._table), generator=random, device=device)[: settings.neighbours]
-        remembered = engine.complete(self._table.rows(kept))
-        column = columns_of(layout.n_numbers, layout.cardinalities).to(device)
-        holes = remembered.missing.any(0) & ((~remembered.missing).sum(0) >= 2)
-        targets = holes.nonzero().flatten().tolist()
-        if not targets:
+        found = find_neighbours(
+            self._table,
+            self._layout,
+            self._settings,
+            self._rates,
+            engine.complete,
+            self.judge.lessons() if self.judge and self._settings.neighbours else None,
+            torch.Generator(self._device).manual_seed(self._seed),
+            deadline,
+        )
+        if found is None:
             return engine
-        steps, rates = min(settings.neighbour_steps, settings.steps), self._rates
-        left = settings.likenesses
-        weights: list[Weights] = []
-
-        def study(table: Table) -> Neighbours:
-            """Find out once more what makes rows alike, and give neighbours by this alone."""
-            until = None if deadline is None else deadline.part(left - len(weights))
-            weights.append(learn_weights(table, column, targets, rates, random, steps=steps, deadline=until))
-            return Neighbours(remembered, column, targets, weights[-1:], usual)
-
-        usual = torch.full((layout.n_columns,), USUAL, device=device)
-        share, residuals = usual, None
-        if self.judge is not None and self._holdout is not None:
-            # What is learnt from a cell cannot be judged by it, so this is learnt without the cells held out.
-            lessons, told = self.judge.lessons(), []
-            own = torch.full((len(self._table),), -1, device=device)
-            own[kept] = torch.arange(len(kept), device=device)
-            own = own[self._holdout.rows]
-            for pair, estimates in enumerate(lessons.estimates[:left]):
-                neighbours = study(lessons.unlearn(remembered, own, pair, column))
-                told.append(neighbours.estimate(lessons.shown.member(pair), estimates, own))
-            lessons = lessons.first(len(told))
-            share, mixed = lessons.trust(torch.stack(told), column)
-            n_numbers = layout.n_numbers
-            residuals = _residuals(mixed[..., :n_numbers], lessons.truth[..., :n_numbers], lessons.held)
-        while len(weights) < left:
-            study(remembered)
-        neighbours = Neighbours(remembered, column, targets, weights, share)
+        neighbours, lessons = found
+        residuals, n_numbers = None, self._layout.n_numbers
+        if lessons is not None:
+            estimates, truth = (part[..., :n_numbers] for part in (lessons.estimates, lessons.truth))
+            residuals = _residuals(estimates, truth, lessons.held)
         engine = engine.among(neighbours, residuals)
-        return engine.among(neighbours.refilled(engine.complete(remembered)), residuals)
+        return engine.among(neighbours.refilled(engine.complete(neighbours.rows)), residuals)
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
         """Predict so many rows at a time that the waves of a wide table do not fill the memory."""

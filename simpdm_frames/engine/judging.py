@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -58,7 +58,7 @@ class Lessons:
     -----
     ``estimates`` (pairs, r, n_numbers + n_levels) of ``shown``, a table of (pairs, r, …); ``truth`` (r, n_numbers +
     n_levels); ``held`` (pairs, r, n_columns) the cells in question; ``noise`` (n_columns,), how much of the squared
-    error is chance that cancels out among all members.
+    error is chance that cancels out among all members; ``rows`` (r,) their positions in the table.
     """
 
     estimates: Tensor
@@ -66,11 +66,12 @@ class Lessons:
     truth: Tensor
     held: Tensor
     noise: Tensor
+    rows: Tensor
 
     def first(self, number: int) -> Lessons:
         """Take the lessons of the first pairs."""
         shown = Table(self.shown.numbers[:number], self.shown.levels[:number], self.shown.missing[:number])
-        return Lessons(self.estimates[:number], shown, self.truth, self.held[:number], self.noise)
+        return replace(self, estimates=self.estimates[:number], shown=shown, held=self.held[:number])
 
     def unlearn(self, table: Table, own: Tensor, pair: int, column: Tensor) -> Table:
         """Take what a pair was held off out of a table: it is missing there, and estimates stand in its place.
@@ -234,6 +235,7 @@ class Judge:
             torch.cat([self._truth.numbers, self._truth.levels], dim=-1),
             held,
             (of_pairs - (every**2) @ variance).clamp(min=0.0),
+            self._holdout.rows,
         )
 
     def _variance(self) -> Tensor:
@@ -243,12 +245,13 @@ class Judge:
         -----
         Result (kinds, n_columns).
         """
-        numbers, log_levels = self._predict(self._average.network, self._unknown)
-        each, holes = torch.cat([numbers, log_levels.exp()], dim=-1), self._unknown.missing
-        column = columns_of(numbers.shape[-1], self._holdout.heads.cardinalities).to(each.device)
-        result = each.new_zeros(self._kinds, holes.shape[1])
-        if each.shape[0] < 2 * self._kinds or not len(holes):
+        holes = self._unknown.missing
+        result = torch.zeros(self._kinds, holes.shape[1], device=holes.device, dtype=torch.float32)
+        if self._average.network.members < 2 * self._kinds or not len(holes):
             return result
+        numbers, log_levels = self._predict(self._average.network, self._unknown)
+        each = torch.cat([numbers, log_levels.exp()], dim=-1)
+        column = columns_of(numbers.shape[-1], self._holdout.heads.cardinalities).to(each.device)
         for kind in range(self._kinds):
             spread = (each[kind :: self._kinds].var(0) * holes[:, column]).sum(0)
             result[kind].index_add_(0, column, spread)

@@ -132,7 +132,7 @@ def shares(
     for weight in (for_known, for_estimated):
         by_value = (sees * weight)[:, column]
         parts += [by_value * values**2, -2 * by_value * values, by_value]
-    barred = torch.where(known, 0.0, -torch.inf)
+    barred = torch.zeros_like(laid[:, 0]).masked_fill(~known, -torch.inf)
     nearness = torch.addmm(barred, torch.cat(parts, dim=1), laid.T)
     if own is not None:
         there = (own >= 0).nonzero().flatten()

@@ -293,8 +293,9 @@ def test_read_only_and_backward_arrays_are_taken():
 def test_another_default_dtype_changes_nothing():
     torch.set_default_dtype(torch.float64)
     try:
-        engine = Engine.fit(MIXED, QUICK, seed=3)
-        assert_same(engine.impute(MIXED), FITTED.impute(MIXED))
+        for fitted in (FITTED, RECIPE):
+            engine = Engine.fit(MIXED, fitted.settings, seed=3)
+            assert_same(engine.impute(MIXED), fitted.impute(MIXED))
     finally:
         torch.set_default_dtype(torch.float32)
 
