@@ -19,6 +19,7 @@ __all__ = ["render", "run"]
 
 ROWS = Rows("casestudy", keys=("dataset", "variant", "seed"), values=("spread", "rmse"))
 NOISES = 20
+STEPS = 1500
 VARIANTS = {
     "without alignment": {"alignment": "none"},
     "with alignment": {"alignment": "mse", "alignment_weight": 10.0},
@@ -46,7 +47,7 @@ def fills_from_noises(name: str, variant: str, seed: int) -> tuple[NDArray[np.fl
     dataset = load(name)
     hidden = hidden_cells(dataset.values, seed)
     table = encode(dataset, hidden)
-    settings = Settings(steps=1500, width=128, batch_size=256, augmentation="none").override(
+    settings = Settings(steps=STEPS, width=128, batch_size=256, augmentation="none").override(
         **VARIANTS[variant]
     )
     engine = Engine.fit(table, settings, seed=seed)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import contract, lazy, missing, mixed, scaling, table1
+from benchmarks import casestudy, contract, lazy, missing, mixed, scaling, table1
 from benchmarks.datasets import load
 from benchmarks.published import SIMPDM
 from benchmarks.rows import Rows, markdown
@@ -43,6 +43,7 @@ def own_data(tmp_path, monkeypatch):
     small = Settings(steps=20, width=16, members=2, scouts=2, smooth_frequency=0.5, frequencies=2)
     monkeypatch.setattr(presets, "PRESETS", dict.fromkeys(presets.PRESETS, lambda *_: small))
     monkeypatch.setattr(presets, "PAPER_DATASETS", {"yacht": small})
+    monkeypatch.setattr(casestudy, "STEPS", 20)
     return tmp_path
 
 
