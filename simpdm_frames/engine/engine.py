@@ -32,9 +32,6 @@ from simpdm_frames.settings import Settings
 __all__ = ["Engine"]
 
 _WAVES_AT_ONCE = 2**20  # of a member
-_WIDEST_LIKENESS = (
-    256  # numbers and levels; to compare rows by more of them would cost more than all the rest
-)
 
 
 class Engine:
