@@ -39,6 +39,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "fast": {},
         "no waves": {"frequencies": 0},
         "slow waves only": {"highest_frequency": 0.5, "smooth_frequency": None},
+        "waves of values": {"ranks": 0.0},
+        "waves of ranks": {"ranks": 1.0},
         "no smooth members": {"smooth_frequency": None},
         "no neighbours": {"neighbours": 0},
         "no linear chain": {"chain": 0},

@@ -34,6 +34,7 @@ _RECIPE = Settings(
     frequencies=24,
     lowest_frequency=0.05,
     highest_frequency=32.0,
+    ranks=0.5,
     scale="deviation",
     masking="varied",
     whole_share=0.2,
@@ -41,6 +42,12 @@ _RECIPE = Settings(
     start="mean",
 )
 _MANY = 3000  # rows
+_TIME, _LONGER = (
+    8_000.0,
+    11_000.0,
+)  # of the training of default, for few rows and for many, in costs of a step
+_COMPARING = 1.8e-6  # of that for each cell compared with one of a neighbour
+_MOST_NEIGHBOURS = 8192  # of default
 _FEWEST_NEIGHBOURS = 1000  # of a large table: fewer of them are no neighbours
 _COMPARED = 80e6  # cells with a row each, in a second, by one core
 _FOR_COMPARING = 0.1  # of a budget of time
@@ -63,10 +70,21 @@ def _patient_recipe(n_rows: int) -> Settings:
     return replace(recipe, batch_size=256, average=0.999, look_every=100, patience=10)
 
 
-def _steps(n_columns: int, batch_size: int) -> int:
-    """Give as many steps as the time of ``default`` allows, by what a step costs on two cores."""
+def _steps(n_columns: int, batch_size: int, time: float = _TIME) -> int:
+    """Give as many steps as a time allows, by what a step costs on two cores."""
     cost = 1 + batch_size / 128 * (2 + n_columns / 5.5)
-    return int(min(max(8_000 / cost, 800), 4000))
+    return int(min(max(time / cost, 800), 4000))
+
+
+def _patient_steps(n_rows: int, n_columns: int, batch_size: int) -> int:
+    """Give more of them where batches are large, for twice the rows take less than twice as long.
+
+    Comparing many rows with their neighbours takes time of its own.
+    """
+    if n_rows <= _MANY:
+        return _steps(n_columns, batch_size)
+    compared = n_rows * n_columns * min(n_rows, _neighbours(n_rows, n_columns, _MOST_NEIGHBOURS))
+    return _steps(n_columns, batch_size, _LONGER - compared * _COMPARING)
 
 
 def _neighbours(n_rows: int, n_columns: int, most: int) -> int:
@@ -84,11 +102,11 @@ def _fast(n_rows: int, n_columns: int) -> Settings:
 
 def _default(n_rows: int, n_columns: int) -> Settings:
     recipe = _patient_recipe(n_rows)
-    neighbours = _neighbours(n_rows, n_columns, 8192)
+    neighbours = _neighbours(n_rows, n_columns, _MOST_NEIGHBOURS)
     return replace(
         recipe,
         members=8,
-        steps=_steps(n_columns, recipe.batch_size),
+        steps=_patient_steps(n_rows, n_columns, recipe.batch_size),
         neighbours=neighbours,
         likenesses=1 if n_rows > _MANY else 2,
         neighbour_steps=200 if n_rows > _MANY else 300,
@@ -102,7 +120,7 @@ def _best(n_rows: int, n_columns: int) -> Settings:
         members=16,
         scouts=4,
         judging="together",
-        steps=5 * _steps(n_columns, recipe.batch_size) // 2,
+        steps=5 * _patient_steps(n_rows, n_columns, recipe.batch_size) // 2,
         patience=recipe.patience * 3 // 2,
         neighbours=_neighbours(n_rows, n_columns, 16_384),
         likenesses=4,

@@ -55,6 +55,9 @@ class Settings:
     wave_width
         Width of the layer that the waves of a number pass first, each column a layer of its own; rounded up to
         a multiple of 16.
+    ranks
+        Waves are those of a place between a number's value and the normal score of its rank: 0 for the value,
+        1 for the score. Between them, values that crowd lie farther apart, and a few large ones nearer.
     smooth_frequency
         Every second member sees no frequency above this one; None for no such members. How much smooth
         and other members count is settled by their scouts' errors.
@@ -124,6 +127,7 @@ class Settings:
     highest_frequency: float = 1.0
     smooth_frequency: float | None = None
     wave_width: int = 16
+    ranks: float = 0.0
     scale: Scale = "none"
     diffusion_steps: int = 10
     schedule: Schedule = "cosine"
@@ -170,6 +174,7 @@ class Settings:
         _check_real("lowest_frequency", self.lowest_frequency, above=0, at_most=1e3)
         _check_real("highest_frequency", self.highest_frequency, at_least=self.lowest_frequency, at_most=1e3)
         _check_integer("wave_width", self.wave_width, 1, 4096)
+        _check_real("ranks", self.ranks, at_least=0, at_most=1)
         if self.smooth_frequency is not None:
             _check_real("smooth_frequency", self.smooth_frequency, above=0, at_most=1e3)
         _check_name("scale", self.scale, Scale)

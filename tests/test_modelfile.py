@@ -179,6 +179,8 @@ HOSTILE = {
     "NaN weights": rewrite(lambda _m, a: a["network.table"].fill(np.nan)),
     "NaN scales": rewrite(lambda _m, a: a["scale.spread"].fill(np.nan)),
     "negative scales": rewrite(lambda _m, a: a["scale.spread"].fill(-1)),
+    "knots out of order": rewrite(lambda _m, a: a["network.knots"].__imul__(-1)),
+    "places without end": rewrite(lambda _m, a: a["network.places"].fill(np.inf)),
     "negative shares": rewrite(lambda _m, a: a["shares"].__setitem__(slice(None), [-1, 2])),
     "NaN range": rewrite(lambda m, _a: first_number(m).update(low={"float": "nan"})),
     "range the wrong way round": rewrite(lambda m, _a: first_number(m).update(low={"float": "0x1p99"})),

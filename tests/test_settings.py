@@ -46,6 +46,7 @@ OUT_OF_RANGE = {
     "draws": [0],
     "chain": [-1, 65],
     "wave_width": [0],
+    "ranks": [-0.1, 1.1],
     "neighbours": [-1],
     "likenesses": [0],
     "neighbour_steps": [0],

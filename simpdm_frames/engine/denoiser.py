@@ -11,6 +11,8 @@ from torch.nn import functional
 
 from simpdm_frames.encoded import Layout
 from simpdm_frames.engine.ragged import columns_of, even
+from simpdm_frames.engine.stretch import KNOTS, learn_stretch, stretch
+from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
 
 __all__ = ["Denoiser"]
@@ -98,18 +100,31 @@ class Denoiser(nn.Module):
         self.register_buffer("steps", _steps(settings.diffusion_steps), persistent=False)
         self.register_buffer("frequencies", _frequencies(settings), persistent=False)
         self.register_buffer("rough", _rough(settings), persistent=False)
+        self._ranks = settings.ranks if d_described else 0.0
+        for name in ("knots", "places"):
+            empty = torch.zeros(d_numbers, KNOTS, dtype=torch.float32)
+            self.register_buffer(name, empty, persistent=self._ranks > 0)
 
     column: Tensor
     others: Tensor
     steps: Tensor
     frequencies: Tensor
     rough: Tensor
+    knots: Tensor
+    places: Tensor
     _joined: tuple[Tensor, Tensor] | None = None
 
     @property
     def members(self) -> int:
         """The number of networks."""
         return len(self.table)
+
+    def look(self, table: Table) -> Denoiser:
+        """Learn from a table at which places its numbers are described by waves."""
+        if self._ranks:
+            no_number = table.missing[:, : self.n_numbers]
+            self.knots, self.places = learn_stretch(table.numbers, no_number, self._ranks)
+        return self
 
     def forward(self, visible: Tensor, noisy: Tensor, t: Tensor, condition: Tensor) -> Tensor:
         """Predict the table with each member."""
@@ -174,6 +189,8 @@ class Denoiser(nn.Module):
         ``numbers`` and ``seen`` (members or 1, n, columns of the part); result (members, n, columns x
         wave_width).
         """
+        if self._ranks:
+            numbers = stretch(numbers, self.knots[part], self.places[part])
         angles = numbers.transpose(1, 2).unsqueeze(-1) * self.frequencies
         waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
         seen = seen.transpose(1, 2).unsqueeze(-1)

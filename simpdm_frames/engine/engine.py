@@ -244,7 +244,7 @@ class _Trial:
         """Make fresh networks and fresh randomness from the seed; ``threads`` is told of each step."""
         settings, table = self._settings, self._table
         random = torch.Generator().manual_seed(self._seed)
-        self._network = Denoiser(self._layout, settings, random).to(self._device)
+        self._network = Denoiser(self._layout, settings, random).to(self._device).look(table)
         # The draws live on the device; what is left of the weights' stream seeds them.
         draws = torch.Generator(self._device).manual_seed(int(torch.randint(2**62, (), generator=random)))
         self._holdout = (

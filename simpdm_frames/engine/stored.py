@@ -61,6 +61,8 @@ def from_arrays(arrays: Arrays, facts: Mapping[str, Any], *, device: str = "cpu"
         for name, weight in network.state_dict().items()
     }
     network.load_state_dict(state)
+    if (network.knots.diff(dim=1) < 0).any():
+        raise ValueError(f"{_NETWORK}knots must be in order")
     n_numbers = layout.n_numbers
     scale = Scale(taken.finite("scale.centre", (n_numbers,)), taken.finite("scale.spread", (n_numbers,)))
     if (scale.spread <= 0).any():
