@@ -60,6 +60,9 @@ STUDIES = {
 }
 
 
+@pytest.mark.filterwarnings(
+    "ignore::simpdm_frames.errors.FewStepsWarning"
+)  # how many fit in is the machine's affair
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_runs_renders_and_resumes(study, own_data, monkeypatch, capsys):
     words = ["benchmarks", "--threads", "1", study, "--datasets", "yacht", *STUDIES[study]]

@@ -35,7 +35,7 @@ def learn_stretch(numbers: Tensor, missing: Tensor, ranks: float) -> tuple[Tenso
     --------
     >>> numbers = torch.tensor([[0.0], [1.0], [2.0], [1000.0]])
     >>> knots, places = learn_stretch(numbers, torch.zeros(4, 1).bool(), ranks=1.0)
-    >>> stretch(numbers, knots, places).flatten().round(decimals=2).tolist()
+    >>> [round(place, 2) for place in stretch(numbers, knots, places).flatten().tolist()]
     [-1.15, -0.32, 0.32, 1.15]
     """
     every = -(-len(numbers) // _STUDIED)
