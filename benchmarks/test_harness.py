@@ -60,9 +60,8 @@ STUDIES = {
 }
 
 
-@pytest.mark.filterwarnings(
-    "ignore::simpdm_frames.errors.FewStepsWarning"
-)  # how many fit in is the machine's affair
+# How many steps fit into a budget is the machine's affair.
+@pytest.mark.filterwarnings("ignore::simpdm_frames.errors.FewStepsWarning")
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_runs_renders_and_resumes(study, own_data, monkeypatch, capsys):
     words = ["benchmarks", "--threads", "1", study, "--datasets", "yacht", *STUDIES[study]]

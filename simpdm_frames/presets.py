@@ -42,11 +42,9 @@ _RECIPE = Settings(
     start="mean",
 )
 _MANY = 3000  # rows
-_TIME, _LONGER = (
-    8_000.0,
-    11_000.0,
-)  # of the training of default, for few rows and for many, in costs of a step
-_COMPARING = 1.8e-6  # of that for each cell compared with one of a neighbour
+_TIME = 8_000.0  # of the training of default, in costs of a step
+_LONGER = 11_000.0  # of many rows
+_COMPARING = 1.8e-6  # of such time, for each cell compared with one of a neighbour
 _MOST_NEIGHBOURS = 8192  # of default
 _FEWEST_NEIGHBOURS = 1000  # of a large table: fewer of them are no neighbours
 _COMPARED = 80e6  # cells with a row each, in a second, by one core

@@ -71,4 +71,4 @@ def stretch(numbers: Tensor, knots: Tensor, places: Tensor) -> Tensor:
     right = torch.searchsorted(knots, inside).clamp(1, knots.shape[1] - 1)
     (low, high), (first, last) = ((of.gather(1, right - 1), of.gather(1, right)) for of in (knots, places))
     way = (inside - low) / (high - low).clamp(min=torch.finfo(low.dtype).tiny)  # knots may be equal, far out
-    return (torch.lerp(first, last, way) + value - inside).view(by_column.shape).movedim(0, -1)
+    return (torch.lerp(first, last, way) + (value - inside)).view(by_column.shape).movedim(0, -1)
