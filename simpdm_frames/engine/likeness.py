@@ -23,7 +23,7 @@ _RATE = 0.07
 _ALIKE = 2.0  # how much the columns to be estimated are held to one measure, in rows
 _FARTHEST = 50.0  # deviations: farther out, squares would lose the digits that tell rows apart
 _LONGEST = 4  # times the planned steps, where a deadline allows it
-_BACKWARD = 3  # times the work of asking is that of learning from the answer
+_BACKWARD = 2  # times the work of asking is that of learning from the answer, at least
 
 Weights = tuple[Tensor, Tensor, Tensor]
 """Of known cells, of estimated cells, and what not knowing adds; each (n_targets, n_columns)."""
