@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +21,21 @@ __all__ = ["Denoiser"]
 _WIDEST_CHAIN = 256  # numbers and levels; a chain of more of them would cost more than all the rest
 _MOST_WAVES = 2**22  # in a tensor: memory for more is taken anew each time, which takes longer
 _WAVES = 32  # pairs of sine and cosine that describe a diffusion step
+
+
+class _Ready(NamedTuple):
+    """What is the same for all rows: weights as a pass needs them.
+
+    Shape
+    -----
+    ``first`` (members, n_numbers + n_levels + n_columns, width): of the table and of the mask; ``waves``
+    (n_numbers, waves + 1, members x wave_width): of all members side by side, the bias below; ``steps``
+    (members, diffusion steps + 1, width): each step embedded.
+    """
+
+    first: Tensor
+    waves: Tensor
+    steps: Tensor
 
 
 class Denoiser(nn.Module):
@@ -40,7 +56,7 @@ class Denoiser(nn.Module):
     Shape
     -----
     ``visible`` (members or 1, n, n_numbers + n_levels), ``noisy`` and the result
-    (channels, members, n, n_numbers + n_levels), ``t`` (channels, members or 1, n) integers, ``condition``
+    (channels, members, n, n_numbers + n_levels), ``t`` (channels, members or 1, n or 1) integers, ``condition``
     (members or 1, n, n_columns) bool. The result holds values of the numbers, then unnormalised scores of
     the levels.
 
@@ -112,7 +128,7 @@ class Denoiser(nn.Module):
     rough: Tensor
     knots: Tensor
     places: Tensor
-    _joined: tuple[Tensor, Tensor] | None = None
+    _ready: _Ready | None = None
 
     @property
     def members(self) -> int:
@@ -131,12 +147,16 @@ class Denoiser(nn.Module):
         channels, n, members = noisy.shape[0], noisy.shape[2], self.members
         hidden = condition.to(visible.dtype)
         shown = torch.cat([visible, hidden], dim=-1).expand(members, -1, -1)
-        x = torch.baddbmm(self.first_bias, shown, torch.cat([self.table, self.mask], dim=1))
+        ready = self._ready or self._prepare()
+        steps = self._embed(ready, t.expand(-1, members, -1).transpose(0, 1))
+        # In place where it can be: tensors are large, and what is written anew has to be fetched first.
+        alike = channels == t.shape[-1] == 1
+        x = torch.baddbmm(self.first_bias + steps[:, 0] if alike else self.first_bias, shown, ready.first)
         if self.waves.numel():
             numbers, no_number = visible[..., : self.n_numbers], hidden[..., : self.n_numbers]
             for part in self._parts(numbers):
-                described = self._describe(numbers[..., part], 1 - no_number[..., part], part)
-                x = torch.baddbmm(x, described, self._first_layer(part))
+                described = self._describe(ready, numbers[..., part], 1 - no_number[..., part], part)
+                x = x.baddbmm_(described, self._first_layer(part))
         linear = None
         if self._rounds:
             hidden = hidden[..., self.column]
@@ -144,8 +164,11 @@ class Denoiser(nn.Module):
             noisy = noisy + linear[..., : noisy.shape[-1]] * hidden
         # Members first, then channels: one batched product serves both channels.
         noisy = noisy.expand(-1, members, -1, -1).transpose(0, 1).flatten(1, 2)
-        x = x.unsqueeze(1) + torch.bmm(noisy, self.table).view(members, channels, n, -1)
-        x = x.flatten(1, 2) + self._embed(t.expand(-1, members, -1).transpose(0, 1).flatten(1, 2))
+        if alike:
+            x = x.baddbmm_(noisy, self.table)
+        else:
+            x = x.unsqueeze(1) + torch.bmm(noisy, self.table).view(members, channels, n, -1)
+            x = (x + steps).flatten(1, 2)
         x = x.relu_()
         for weight, bias in zip(self.hidden, self.hidden_bias, strict=True):
             x = torch.baddbmm(bias, x, weight).relu_()
@@ -165,8 +188,18 @@ class Denoiser(nn.Module):
     def finish(self) -> Denoiser:
         """Make ready for imputing: no weight changes any more."""
         self.eval().requires_grad_(requires_grad=False)
-        self._joined = self._join()
+        self._ready = self._prepare()
         return self
+
+    def _prepare(self) -> _Ready:
+        """Compute what is the same for all rows."""
+        waves = torch.cat([self._seen_waves(), self.waves_bias], dim=2).permute(1, 2, 0, 3).flatten(2)
+        steps = functional.silu(self.step_in_bias + self.steps @ self.step_in)
+        return _Ready(
+            first=torch.cat([self.table, self.mask], dim=1),
+            waves=waves,
+            steps=torch.baddbmm(self.step_out_bias, steps, self.step_out),
+        )
 
     def _parts(self, numbers: Tensor) -> list[slice]:
         """Say which columns to describe at a time: the waves of all columns of a wide table are too many."""
@@ -181,7 +214,7 @@ class Denoiser(nn.Module):
         d_described = self.waves.shape[-1]
         return self.described[:, part.start * d_described : part.stop * d_described]
 
-    def _describe(self, numbers: Tensor, seen: Tensor, part: slice) -> Tensor:
+    def _describe(self, ready: _Ready, numbers: Tensor, seen: Tensor, part: slice) -> Tensor:
         """Describe visible numbers by waves, put through a small layer of each column; hidden ones by zeros.
 
         Shape
@@ -192,23 +225,18 @@ class Denoiser(nn.Module):
         if self._ranks:
             numbers = stretch(numbers, self.knots[part], self.places[part])
         angles = numbers.transpose(1, 2).unsqueeze(-1) * self.frequencies
-        waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
         seen = seen.transpose(1, 2).unsqueeze(-1)
         # In place, for it is large; and before it is looked at in another shape, or gradients would be copied.
-        if len(waves) == self.members:
+        if len(numbers) == self.members:
+            waves = torch.cat([angles.sin(), angles.cos()], dim=-1)
             layers = (self.waves_bias[:, part], waves, self._seen_waves()[:, part])
             described = torch.baddbmm(*(layer.flatten(0, 1) for layer in layers))
             described = described.mul_(seen.flatten(0, 1)).relu_().view(*waves.shape[:3], -1)
-        else:
-            weights, biases = self._joined or self._join()
-            described = torch.baddbmm(biases[part], waves[0], weights[part]).mul_(seen[0]).relu_()
-            described = described.view(*waves.shape[1:3], self.members, -1).permute(2, 0, 1, 3)
+        else:  # all members see the same rows: one product for all, the bias as the weight of a one
+            waves = torch.cat([angles.sin(), angles.cos(), torch.ones_like(seen)], dim=-1)[0].mul_(seen[0])
+            described = torch.bmm(waves, ready.waves[part]).relu_()
+            described = described.view(*waves.shape[:2], self.members, -1).permute(2, 0, 1, 3)
         return described.transpose(1, 2).flatten(2)
-
-    def _join(self) -> tuple[Tensor, Tensor]:
-        """Put the layers of all members side by side, for rows that all of them see."""
-        weights, biases = self._seen_waves().permute(1, 2, 0, 3), self.waves_bias.permute(1, 2, 0, 3)
-        return weights.flatten(2), biases.flatten(2)
 
     def _seen_waves(self) -> Tensor:
         """Take away what a smooth member does not see: fast waves."""
@@ -230,12 +258,15 @@ class Denoiser(nn.Module):
             estimate = torch.bmm(shown + estimate[..., : shown.shape[-1]] * hidden, chain)
         return estimate
 
-    def _embed(self, t: Tensor) -> Tensor:
-        """Embed the steps: there are few of them and many rows, so each is embedded once and looked up."""
-        waves = functional.silu(self.step_in_bias + self.steps @ self.step_in)
-        steps = torch.baddbmm(self.step_out_bias, waves, self.step_out)
-        first = torch.arange(self.members, device=t.device).unsqueeze(1) * steps.shape[1]
-        return functional.embedding(t + first, steps.flatten(0, 1))
+    def _embed(self, ready: _Ready, t: Tensor) -> Tensor:
+        """Look up the steps: there are few of them and many rows, so each was embedded once.
+
+        Shape
+        -----
+        ``t`` (members, channels, n or 1); result (members, channels, n or 1, width).
+        """
+        first = torch.arange(self.members, device=t.device).view(-1, 1, 1) * ready.steps.shape[1]
+        return functional.embedding(t + first, ready.steps.flatten(0, 1))
 
 
 def _others(column: Tensor) -> Tensor:

@@ -23,9 +23,9 @@ from simpdm_frames.settings import Settings
 
 __all__ = ["PASS_HEIGHT", "Sampler", "expectation", "pass_height", "predict"]
 
-PASS_HEIGHT = 512
+PASS_HEIGHT = 1024
 """Rows of a pass through the network, at most; fewer than a model's own height are padded up to it."""
-_LARGEST = 2**22  # numbers in a tensor of a pass: memory for more is taken anew each time, which takes longer
+_LARGEST = 2**23  # numbers in a tensor of a pass: memory for more is taken anew each time, which takes longer
 _MOST_ROUNDS = 16  # of a draw: beyond it several cells of a row are drawn at once
 _ORDER, _DRAWN = -1, -2  # purposes of random numbers; those of the walk count its draws from 0
 
@@ -54,7 +54,7 @@ def predict(
     noisy = torch.cat([numbers * no_number, levels * no_level], dim=-1)
     parts = (part if part.ndim == 3 else part.unsqueeze(0) for part in (visible, noisy, table.missing))
     visible, noisy, missing = parts
-    step = torch.full((1, 1, len(table)), t, device=noisy.device)
+    step = torch.full((1, 1, 1), t, device=noisy.device)
     output = network(visible, noisy.unsqueeze(0), step, missing)[0]
     estimate, scores = output.tensor_split([table.numbers.shape[-1]], dim=-1)
     return estimate, heads.log_softmax(scores)
