@@ -15,6 +15,7 @@ from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.judging import Average, Judge
 from simpdm_frames.engine.likeness import Deadline
+from simpdm_frames.engine.memory import keep_memory
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import content_keys
@@ -110,6 +111,7 @@ class Engine:
         if len(encoded) < 2:
             raise ValueError(f"a fit needs at least 2 rows, got {len(encoded)}")
         _check_seed(seed)
+        keep_memory()
         heads = Heads(layout.cardinalities)
         scale = Scale.none(layout.n_numbers) if settings.scale == "none" else Scale.learn(encoded)
         padding = Padding.learn(encoded, heads, scale)
@@ -186,6 +188,7 @@ class Engine:
             raise ValueError(f"the model was fit to {self.layout}, not to {encoded.layout}")
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        keep_memory()
         holes = np.flatnonzero(encoded.missing.any(axis=1))
         codes = tensor(encoded.codes).where(tensor(~encoded.missing[:, self.layout.n_numbers :]), 0)
         numbers = encoded.numbers.copy()

@@ -25,7 +25,7 @@ __all__ = ["PASS_HEIGHT", "Sampler", "expectation", "pass_height", "predict"]
 
 PASS_HEIGHT = 1024
 """Rows of a pass through the network, at most; fewer than a model's own height are padded up to it."""
-_LARGEST = 2**23  # numbers in a tensor of a pass: memory for more is taken anew each time, which takes longer
+_LARGEST = 2**22  # numbers in a tensor of a pass: memory for more is taken anew each time, which takes longer
 _MOST_ROUNDS = 16  # of a draw: beyond it several cells of a row are drawn at once
 _ORDER, _DRAWN = -1, -2  # purposes of random numbers; those of the walk count its draws from 0
 
