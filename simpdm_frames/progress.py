@@ -83,6 +83,8 @@ class Narrator:
         self.last = progress
         if self._first is None:
             self._first = progress
+        elif progress.stage != "training":
+            self.say(f"fit: {progress.stage}")
         elif not self._told and progress.seconds - self._first.seconds >= _WATCHED:
             self._told = True
             pace = (progress.seconds - self._first.seconds) / max(progress.step - self._first.step, 1)
@@ -105,6 +107,8 @@ class _Bar:
 
     def __call__(self, progress: Any) -> None:
         self._bar.total = progress.steps
+        if progress.stage != "training":
+            self._bar.set_description(f"simpdm, {progress.stage}")
         self._bar.set_postfix(loss=f"{progress.loss:.4f}", refresh=False)
         self._bar.update(progress.step - self._bar.n)
 

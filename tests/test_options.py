@@ -297,6 +297,17 @@ def test_progress_is_shown_to_those_who_watch(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+def test_those_who_watch_are_told_when_rows_are_compared(capsys):
+    told = []
+    FRAME.simpdm.fit_impute(progress=told.append, **QUICK)
+    assert [news.stage for news in told][-2:] == ["training", "comparing rows"]
+    assert told[-1].step == told[-1].steps == told[-2].step
+    FRAME.simpdm.fit_impute(progress=True, verbose=1, **QUICK)
+    shown = capsys.readouterr().err
+    assert "simpdm, comparing rows" in shown
+    assert "simpdm: fit: comparing rows" in shown
+
+
 def test_a_frame_with_more_rows_than_max_rows_is_sampled(monkeypatch):
     heights = []
     codec = simpdm_frames.fitting.TableCodec

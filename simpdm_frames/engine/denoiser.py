@@ -24,17 +24,15 @@ _WAVES = 32  # pairs of sine and cosine that describe a diffusion step
 
 
 class _Ready(NamedTuple):
-    """What is the same for all rows: weights as a pass needs them.
+    """What is the same for all rows of a pass.
 
     Shape
     -----
-    ``first`` (members, n_numbers + n_levels + n_columns, width): of the table and of the mask; ``waves``
-    (n_numbers, waves + 1, members x wave_width): of all members side by side, the bias below; ``steps``
-    (members, diffusion steps + 1, width): each step embedded.
+    ``first`` (members, n_numbers + n_levels + n_columns, width): the weights of the table and of the mask;
+    ``steps`` (members, diffusion steps + 1, width): each step embedded.
     """
 
     first: Tensor
-    waves: Tensor
     steps: Tensor
 
 
@@ -129,6 +127,7 @@ class Denoiser(nn.Module):
     knots: Tensor
     places: Tensor
     _ready: _Ready | None = None
+    _joined: Tensor | None = None
 
     @property
     def members(self) -> int:
@@ -148,14 +147,14 @@ class Denoiser(nn.Module):
         hidden = condition.to(visible.dtype)
         shown = torch.cat([visible, hidden], dim=-1).expand(members, -1, -1)
         ready = self._ready or self._prepare()
-        steps = self._embed(ready, t.expand(-1, members, -1).transpose(0, 1))
-        # In place where it can be: tensors are large, and what is written anew has to be fetched first.
-        alike = channels == t.shape[-1] == 1
+        steps = _looked_up(ready.steps, t.expand(-1, members, -1).transpose(0, 1))
+        alike = channels == t.shape[-1] == 1  # as in imputing: then a step is as good as a bias
+        # In place where it can be, for these are the largest tensors.
         x = torch.baddbmm(self.first_bias + steps[:, 0] if alike else self.first_bias, shown, ready.first)
         if self.waves.numel():
             numbers, no_number = visible[..., : self.n_numbers], hidden[..., : self.n_numbers]
             for part in self._parts(numbers):
-                described = self._describe(ready, numbers[..., part], 1 - no_number[..., part], part)
+                described = self._describe(numbers[..., part], 1 - no_number[..., part], part)
                 x = x.baddbmm_(described, self._first_layer(part))
         linear = None
         if self._rounds:
@@ -188,16 +187,14 @@ class Denoiser(nn.Module):
     def finish(self) -> Denoiser:
         """Make ready for imputing: no weight changes any more."""
         self.eval().requires_grad_(requires_grad=False)
-        self._ready = self._prepare()
+        self._ready, self._joined = self._prepare(), self._join()
         return self
 
     def _prepare(self) -> _Ready:
-        """Compute what is the same for all rows."""
-        waves = torch.cat([self._seen_waves(), self.waves_bias], dim=2).permute(1, 2, 0, 3).flatten(2)
+        """Compute what is the same for all rows: there are few steps, so each is embedded once."""
         steps = functional.silu(self.step_in_bias + self.steps @ self.step_in)
         return _Ready(
             first=torch.cat([self.table, self.mask], dim=1),
-            waves=waves,
             steps=torch.baddbmm(self.step_out_bias, steps, self.step_out),
         )
 
@@ -214,7 +211,7 @@ class Denoiser(nn.Module):
         d_described = self.waves.shape[-1]
         return self.described[:, part.start * d_described : part.stop * d_described]
 
-    def _describe(self, ready: _Ready, numbers: Tensor, seen: Tensor, part: slice) -> Tensor:
+    def _describe(self, numbers: Tensor, seen: Tensor, part: slice) -> Tensor:
         """Describe visible numbers by waves, put through a small layer of each column; hidden ones by zeros.
 
         Shape
@@ -234,9 +231,14 @@ class Denoiser(nn.Module):
             described = described.mul_(seen.flatten(0, 1)).relu_().view(*waves.shape[:3], -1)
         else:  # all members see the same rows: one product for all, the bias as the weight of a one
             waves = torch.cat([angles.sin(), angles.cos(), torch.ones_like(seen)], dim=-1)[0].mul_(seen[0])
-            described = torch.bmm(waves, ready.waves[part]).relu_()
+            weights = self._join() if self._joined is None else self._joined
+            described = torch.bmm(waves, weights[part]).relu_()
             described = described.view(*waves.shape[:2], self.members, -1).permute(2, 0, 1, 3)
         return described.transpose(1, 2).flatten(2)
+
+    def _join(self) -> Tensor:
+        """Put the layers of all members side by side, their biases below, for rows that all of them see."""
+        return torch.cat([self._seen_waves(), self.waves_bias], dim=2).permute(1, 2, 0, 3).flatten(2)
 
     def _seen_waves(self) -> Tensor:
         """Take away what a smooth member does not see: fast waves."""
@@ -258,15 +260,16 @@ class Denoiser(nn.Module):
             estimate = torch.bmm(shown + estimate[..., : shown.shape[-1]] * hidden, chain)
         return estimate
 
-    def _embed(self, ready: _Ready, t: Tensor) -> Tensor:
-        """Look up the steps: there are few of them and many rows, so each was embedded once.
 
-        Shape
-        -----
-        ``t`` (members, channels, n or 1); result (members, channels, n or 1, width).
-        """
-        first = torch.arange(self.members, device=t.device).view(-1, 1, 1) * ready.steps.shape[1]
-        return functional.embedding(t + first, ready.steps.flatten(0, 1))
+def _looked_up(steps: Tensor, t: Tensor) -> Tensor:
+    """Give the embedding of each row's step.
+
+    Shape
+    -----
+    ``steps`` (members, diffusion steps + 1, width), ``t`` (members, channels, n); result (members, channels, n, width).
+    """
+    first = torch.arange(len(steps), device=t.device).view(-1, 1, 1) * steps.shape[1]
+    return functional.embedding(t + first, steps.flatten(0, 1))
 
 
 def _others(column: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -127,6 +128,11 @@ class Engine:
                 warmup=settings.warmup,
                 callbacks=[*callbacks, trial],
             )
+            if settings.neighbours and trial.last is not None:
+                # How long it takes is not known; but those who watch shall know why it goes on.
+                comparing = replace(trial.last, steps=trial.last.step, stage="comparing rows")
+                for callback in callbacks:
+                    callback(comparing)
             engine = cls(
                 layout,
                 settings,
@@ -226,6 +232,7 @@ class _Trial:
     """One run of the training, started anew if it has to be: networks, batches, and who judges them."""
 
     judge: Judge | None = None
+    last: Progress | None = None
 
     def __init__(
         self, table: Table, padding: Padding, layout: Layout, settings: Settings, *, seed: int, device: str
@@ -288,6 +295,7 @@ class _Trial:
 
     def __call__(self, progress: Progress) -> bool:
         """Ask the judge whether the training should end."""
+        self.last = progress
         return self.judge is not None and self.judge(progress)
 
     def best(self, steps: int) -> Denoiser:

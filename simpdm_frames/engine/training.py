@@ -26,12 +26,16 @@ class NonFiniteLossError(RuntimeError):
 
 @dataclass(frozen=True)
 class Progress:
-    """How a run is going: steps done, steps planned, mean loss since the last look, seconds."""
+    """How a run is going: steps done, steps planned, mean loss since the last look, seconds.
+
+    The stage is ``"training"``, and at the end once ``"comparing rows"``, where rows are remembered.
+    """
 
     step: int
     steps: int
     loss: float
     seconds: float
+    stage: str = "training"
 
 
 Callback = Callable[[Progress], bool | None]
