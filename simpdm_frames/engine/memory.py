@@ -1,7 +1,7 @@
 """Memory that stays: what a step frees, the next one takes again.
 
 The C library gives large blocks back to the system when they are freed. The next step gets new ones, which are
-filled with zeros page by page; that took a third of the time of imputing. The library of Linux keeps blocks, and
+filled with zeros page by page; that took up to a third of the time of imputing. The library of Linux keeps blocks, and
 twice as much free memory, up to the largest block that it has ever seen freed, but never more than its limit.
 So it is shown a block of just that size. Elsewhere this does nothing, and costs nothing.
 """
