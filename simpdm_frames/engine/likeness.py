@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,12 +22,31 @@ _KEYS = 4096  # rows that it asks, at most
 _TARGETS = 8  # columns that it estimates, at most
 _RATE = 0.07
 _ALIKE = 2.0  # how much the columns to be estimated are held to one measure, in rows
+_ALIKE_IN_WAVES = 10.0  # likewise; there are more of them, so chance has more to play with
+_FREQUENCIES = [0.2 * (32 / 0.2) ** (number / 7) for number in range(8)]  # waves in a deviation
 _FARTHEST = 50.0  # deviations: farther out, squares would lose the digits that tell rows apart
 _LONGEST = 4  # times the planned steps, where a deadline allows it
 _BACKWARD = 2  # times the work of asking is that of learning from the answer, at least
 
-Weights = tuple[Tensor, Tensor, Tensor]
-"""Of known cells, of estimated cells, and what not knowing adds; each (n_targets, n_columns)."""
+
+class Weights(NamedTuple):
+    """What counts how much in the distance of two rows.
+
+    Shape
+    -----
+    ``known``, of cells that the other row knows, ``estimated``, of cells that it does not, and ``unknown``, what
+    not knowing adds: (n_targets, n_columns) each. ``waves``, how much nearer waves that swing together bring two
+    numbers: (n_targets, n_numbers, n_frequencies). Without the first axis they are those of one target.
+    """
+
+    known: Tensor
+    estimated: Tensor
+    unknown: Tensor
+    waves: Tensor
+
+    def of(self, target: int) -> Weights:
+        """Take the weights of one target."""
+        return Weights(*(part[target] for part in self))
 
 
 @dataclass(frozen=True)
@@ -46,12 +66,14 @@ class Likeness:
     """The distance of two rows, for each column that is to be estimated.
 
     A sum over the visible columns of squared differences, each with a weight. Where the other row does not know
-    a column, the estimate that stands there counts by a smaller weight, and something is added for not knowing. The
-    logarithm of a weight is a sum: what the column weighs, how far the target looks, and a part for both, which
-    is held small because few rows cannot tell it from chance.
+    a column, the estimate that stands there counts by a smaller weight, and something is added for not knowing. Numbers
+    that both rows know are nearer by the cosines of their difference at several frequencies, each with a weight: fast
+    waves bring together what is equal or nearly so, and do not push what is farther off any farther, as a square
+    does. The logarithm of a weight is a sum: what the column weighs, how far the target looks, and a part for both,
+    which is held small because few rows cannot tell it from chance.
     """
 
-    def __init__(self, n_targets: int, n_columns: int, device: torch.device) -> None:
+    def __init__(self, n_targets: int, n_columns: int, n_numbers: int, device: torch.device) -> None:
         def start(*shape: int, value: float = 0.0) -> Tensor:
             return torch.full(shape, value, device=device, dtype=torch.float32).requires_grad_()
 
@@ -60,22 +82,29 @@ class Likeness:
         self._estimated, self._unknown = start(1, n_columns, value=-1.0), start(1, n_columns, value=-1.0)
         self._target, self._target_unknown = start(n_targets, 1), start(n_targets, 1)
         self._both = [start(n_targets, n_columns) for _ in range(3)]
+        n_waves = len(_FREQUENCIES)
+        self._waves, self._target_waves = start(1, n_numbers, n_waves, value=-2.5), start(n_targets, 1, 1)
+        self._both_waves = start(n_targets, n_numbers, n_waves)
 
     @property
     def parameters(self) -> list[Tensor]:
         """All that is learnt."""
         single = [self._column, self._estimated, self._unknown, self._target, self._target_unknown]
-        return single + self._both
+        return [*single, *self._both, self._waves, self._target_waves, self._both_waves]
 
     def weights(self) -> Weights:
         """Give the weights of the distance."""
         known = (2 * (self._column + self._target + self._both[0])).exp()
         estimated = known * (self._estimated + self._both[1]).exp()
-        return known, estimated, (self._unknown + self._target_unknown + self._both[2]).exp()
+        unknown = (self._unknown + self._target_unknown + self._both[2]).exp()
+        return Weights(
+            known, estimated, unknown, (self._waves + self._target_waves + self._both_waves).exp()
+        )
 
     def excess(self) -> Tensor:
-        """Give the size of what is to be held small."""
-        return torch.stack([(part**2).sum() for part in self._both]).sum()
+        """Give the size of what is to be held small, in rows."""
+        squares = torch.stack([(part**2).sum() for part in self._both]).sum()
+        return _ALIKE * squares + _ALIKE_IN_WAVES * (self._both_waves**2).sum()
 
 
 def values_of(table: Table) -> Tensor:
@@ -83,29 +112,42 @@ def values_of(table: Table) -> Tensor:
     return torch.cat([table.numbers.clamp(-_FARTHEST, _FARTHEST), table.levels], dim=-1)
 
 
-def lay_keys(values: Tensor, known: Tensor, column: Tensor) -> Tensor:
+def lay_keys(values: Tensor, known: Tensor, column: Tensor, n_numbers: int) -> Tensor:
     """Lay rows out so that distances to all of them are one product with the rows in question.
 
     Of ``Σ w (q - k)² = Σ w q² · 1 - 2 w q · k + w · k²``, these are the right-hand factors: once for cells
-    that are known, once for those that are estimated.
+    that are known, once for those that are estimated. Then those of ``cos f (q - k) = cos fq cos fk + sin fq sin fk``.
 
     Shape
     -----
     ``values`` (n_keys, n_numbers + n_levels), ``known`` (n_keys, n_columns), ``column`` (n_numbers + n_levels,) the
-    column of each value; result (n_keys, n_columns + 6 (n_numbers + n_levels)).
+    column of each value; result (n_keys, n_columns + 6 (n_numbers + n_levels) + 2 n_frequencies n_numbers).
     """
     knows = known.to(values.dtype)
     parts = [1 - knows]
     for of_value in (knows[:, column], 1 - knows[:, column]):
         parts += [of_value, of_value * values, of_value * values**2]
+    parts += _swing(values[:, :n_numbers], knows[:, :n_numbers].unsqueeze(-1))
     return torch.cat(parts, dim=1)
+
+
+def _swing(numbers: Tensor, weights: Tensor) -> list[Tensor]:
+    """Give the cosines and the sines of numbers, weighted.
+
+    Shape
+    -----
+    ``numbers`` (n, n_numbers), ``weights`` (n, n_numbers, n_frequencies or 1); results (n, n_numbers x n_frequencies).
+    """
+    turns = torch.tensor(_FREQUENCIES, dtype=numbers.dtype, device=numbers.device)
+    angles = 2 * math.pi * turns * numbers.unsqueeze(-1)
+    return [(angles.cos() * weights).flatten(1), (angles.sin() * weights).flatten(1)]
 
 
 def shares(
     values: Tensor,
     seen: Tensor,
     column: Tensor,
-    weights: Sequence[Tensor],
+    weights: Weights,
     laid: Tensor,
     known: Tensor,
     own: Tensor | None = None,
@@ -123,15 +165,14 @@ def shares(
 
     Shape
     -----
-    ``values`` (n, n_numbers + n_levels) and ``seen`` (n, n_columns) of the rows in question; each of ``weights``
-    (n_columns,); ``laid`` by ``lay_keys``; ``known`` (n_keys,) bool; ``own`` (n,); result (n, n_keys).
+    ``values`` (n, n_numbers + n_levels) and ``seen`` (n, n_columns) of the rows in question; ``laid`` by ``lay_keys``; ``known`` (n_keys,) bool; ``own`` (n,); result (n, n_keys).
     """
-    for_known, for_estimated, for_unknown = weights
-    sees = -seen.to(values.dtype)  # the nearer, the more a key counts
-    parts = [sees * for_unknown]
-    for weight in (for_known, for_estimated):
-        by_value = (sees * weight)[:, column]
+    n_numbers, sees = len(weights.waves), seen.to(values.dtype)
+    parts = [-sees * weights.unknown]  # the nearer, the more a key counts
+    for weight in (weights.known, weights.estimated):
+        by_value = (-sees * weight)[:, column]
         parts += [by_value * values**2, -2 * by_value * values, by_value]
+    parts += _swing(values[:, :n_numbers], sees[:, :n_numbers].unsqueeze(-1) * weights.waves)
     barred = torch.zeros_like(laid[:, 0]).masked_fill(~known, -torch.inf)
     nearness = torch.addmm(barred, torch.cat(parts, dim=1), laid.T)
     if own is not None:
@@ -164,10 +205,10 @@ def learn_weights(
     steps
         Of Adam, or up to four times as many where a deadline allows it.
     """
-    n_rows, device = len(table), table.missing.device
-    likeness = Likeness(len(targets), table.missing.shape[1], device)
+    n_rows, n_numbers, device = len(table), table.numbers.shape[-1], table.missing.device
+    likeness = Likeness(len(targets), table.missing.shape[1], n_numbers, device)
     values, known = values_of(table), ~table.missing
-    laid = lay_keys(values, known, column)
+    laid = lay_keys(values, known, column, n_numbers)
     places = [(column == target).nonzero().flatten() for target in targets]
     optimiser = torch.optim.Adam(likeness.parameters, lr=_RATE)
     began = time.perf_counter()
@@ -197,7 +238,7 @@ def learn_weights(
                 asked,
                 ~masks.condition[some],
                 column,
-                [part[place] for part in weights],
+                weights.of(place),
                 laid_out,
                 knows,
                 some,  # rows are the first of the keys
@@ -207,7 +248,7 @@ def learn_weights(
             n_cells += len(some)
         if not n_cells:
             continue
-        loss = error / n_cells + _ALIKE / n_rows * likeness.excess()
+        loss = error / n_cells + likeness.excess() / n_rows
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         optimiser.step()

@@ -103,8 +103,7 @@ class Neighbours:
                 selves = None if own is None else functional.pad(own[rows], (0, lacking), value=-1)
                 question = (asked, visible, self.column)
                 answers = [
-                    shares(*question, [part[place] for part in weights], laid, known[:, target], selves)
-                    @ told
+                    shares(*question, weights.of(place), laid, known[:, target], selves) @ told
                     for weights in self.weights
                 ]
                 result[rows.unsqueeze(1), index] = torch.stack(answers).mean(0)[: len(rows), : len(index)]
@@ -117,4 +116,4 @@ class Neighbours:
         values, known = (
             functional.pad(part, (0, 0, 0, lacking)) for part in (values_of(self.rows), ~self.rows.missing)
         )
-        return values, known, lay_keys(values, known, self.column)
+        return values, known, lay_keys(values, known, self.column, self.rows.numbers.shape[1])

@@ -6,7 +6,7 @@ import torch
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Deadline, Engine
-from simpdm_frames.engine.likeness import lay_keys, learn_weights, shares, values_of
+from simpdm_frames.engine.likeness import Weights, lay_keys, learn_weights, shares, values_of
 from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
@@ -14,6 +14,7 @@ from simpdm_frames.engine.trust import USUAL, trust
 from simpdm_frames.presets import in_time, preset
 
 COLUMN = columns_of(2, (3,))
+FREQUENCIES = [0.2 * 160 ** (number / 7) for number in range(8)]
 RANDOM = np.random.default_rng(0)
 
 
@@ -27,12 +28,13 @@ def rows(n=30, share=0.3, seed=0):
 
 def some_weights(seed=1):
     source = torch.Generator().manual_seed(seed)
-    return tuple(torch.rand(3, 3, generator=source) + 0.1 for _ in range(3))
+    squares = [torch.rand(3, 3, generator=source) + 0.1 for _ in range(3)]
+    return Weights(*squares, torch.rand(3, 2, len(FREQUENCIES), generator=source))
 
 
 def by_hand(keys, row, weights, target):
     """The estimate as the sentence of the docstring has it, in loops."""
-    known, estimated, unknown = ([float(w) for w in part[target]] for part in weights)
+    known, estimated, unknown = ([float(w) for w in part[target]] for part in weights[:3])
     values, asked = values_of(keys), values_of(row)[0]
     count = []
     for key in range(len(keys)):
@@ -46,6 +48,12 @@ def by_hand(keys, row, weights, target):
         for column in range(3):
             if not row.missing[0, column] and keys.missing[key, column]:
                 distance += unknown[column]
+        for column in range(2):
+            if row.missing[0, column] or keys.missing[key, column]:
+                continue
+            apart = float(asked[column] - values[key, column])
+            for frequency, weight in zip(FREQUENCIES, weights.waves[target, column].tolist(), strict=True):
+                distance -= weight * math.cos(2 * math.pi * frequency * apart)
         count.append(0.0 if keys.missing[key, target] else math.exp(-distance))
     told = values[:, target == COLUMN]
     return (torch.tensor(count).unsqueeze(1) * told).sum(0) / sum(count)
@@ -63,8 +71,8 @@ def test_an_estimate_is_the_mean_of_rows_by_their_likeness(target):
 
 def test_shares_add_up_to_one_and_the_silent_have_none():
     keys = rows()
-    laid = lay_keys(values_of(keys), ~keys.missing, COLUMN)
-    weights = [part[0] for part in some_weights()]
+    laid = lay_keys(values_of(keys), ~keys.missing, COLUMN, 2)
+    weights = some_weights().of(0)
     found = shares(values_of(keys), ~keys.missing, COLUMN, weights, laid, ~keys.missing[:, 0])
     torch.testing.assert_close(found.sum(1), torch.ones(len(keys)))
     assert (found[:, keys.missing[:, 0]] == 0).all()
@@ -75,7 +83,7 @@ def test_a_row_does_not_tell_about_itself():
     hidden = Table(
         keys.numbers, keys.levels, torch.zeros(30, 3).bool().index_fill(1, torch.tensor([0]), True)
     )
-    sharp = tuple(torch.full((3, 3), 1e5) for _ in range(3))
+    sharp = Weights(*(torch.full((3, 3), 1e5) for _ in range(3)), torch.zeros(3, 2, len(FREQUENCIES)))
     neighbours = Neighbours(keys, COLUMN, [0], [sharp], torch.ones(3))
     itself = neighbours.estimate(hidden, values_of(hidden))
     torch.testing.assert_close(itself[:, 0], keys.numbers[:, 0])
