@@ -97,9 +97,7 @@ class Likeness:
         known = (2 * (self._column + self._target + self._both[0])).exp()
         estimated = known * (self._estimated + self._both[1]).exp()
         unknown = (self._unknown + self._target_unknown + self._both[2]).exp()
-        return Weights(
-            known, estimated, unknown, (self._waves + self._target_waves + self._both_waves).exp()
-        )
+        return Weights(known, estimated, unknown, (self._waves + self._target_waves + self._both_waves).exp())
 
     def excess(self) -> Tensor:
         """Give the size of what is to be held small, in rows."""
