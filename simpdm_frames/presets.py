@@ -49,20 +49,28 @@ _MOST_NEIGHBOURS = 8192  # of default
 _FEWEST_NEIGHBOURS = 1000  # of a large table: fewer of them are no neighbours
 _COMPARED = 80e6  # cells with a row each, in a second, by one core
 _FOR_COMPARING = 0.1  # of a budget of time
+_FEW = 1000  # rows
+_NARROW = 8  # columns: the shape of a Gaussian takes as many numbers as their square
+_FOR_CLUSTERS = 20.0  # seconds of a budget, at least
 
 
-def _recipe(n_rows: int) -> Settings:
+def _recipe(n_rows: int, n_columns: int) -> Settings:
     """Give what the three prices have in common.
 
     Few rows cannot tell a fast wave from chance, so what smooth members see grows with the rows.
     """
     smooth = min(max(n_rows / 2000, _RECIPE.lowest_frequency), 1.0)
-    return replace(_RECIPE, smooth_frequency=smooth)
+    return replace(_RECIPE, smooth_frequency=smooth, clusters=_clusters(n_rows, n_columns))
 
 
-def _patient_recipe(n_rows: int) -> Settings:
+def _clusters(n_rows: int, n_columns: int) -> int:
+    """Say how often to fit Gaussians: to few rows, of which networks have not learnt all that these say."""
+    return 2 if n_rows <= _FEW and n_columns <= _NARROW else 0
+
+
+def _patient_recipe(n_rows: int, n_columns: int) -> Settings:
     """Give the same to those who have time: of many rows, larger batches and a longer memory pay."""
-    recipe = _recipe(n_rows)
+    recipe = _recipe(n_rows, n_columns)
     if n_rows <= _MANY:
         return recipe
     return replace(recipe, batch_size=256, average=0.999, look_every=100, patience=10)
@@ -92,14 +100,14 @@ def _neighbours(n_rows: int, n_columns: int, most: int) -> int:
 
 
 def _fast(n_rows: int, n_columns: int) -> Settings:
-    recipe = _recipe(n_rows)
+    recipe = _recipe(n_rows, n_columns)
     steps = min(_steps(n_columns, recipe.batch_size) // 5, 600)
     neighbours = _neighbours(n_rows, n_columns, 2048)
     return replace(recipe, members=4, steps=steps, patience=6, neighbours=neighbours, neighbour_steps=120)
 
 
 def _default(n_rows: int, n_columns: int) -> Settings:
-    recipe = _patient_recipe(n_rows)
+    recipe = _patient_recipe(n_rows, n_columns)
     neighbours = _neighbours(n_rows, n_columns, _MOST_NEIGHBOURS)
     return replace(
         recipe,
@@ -112,7 +120,7 @@ def _default(n_rows: int, n_columns: int) -> Settings:
 
 
 def _best(n_rows: int, n_columns: int) -> Settings:
-    recipe = _patient_recipe(n_rows)
+    recipe = _patient_recipe(n_rows, n_columns)
     return replace(
         recipe,
         members=16,
@@ -155,11 +163,15 @@ PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
 
 
 def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_fills: int) -> Settings:
-    """Remember only so many rows that comparing with them takes a small part of a budget of time."""
+    """Leave out what would take more than a small part of a budget of time: rows to compare with, and clusters."""
     cells = n_columns * (n_fills + n_rows) / 2  # of rows that are filled, and of those that are remembered
     affordable = int(_FOR_COMPARING * seconds * _COMPARED / cells)
     few = affordable < min(n_rows, _FEWEST_NEIGHBOURS)
-    return replace(settings, neighbours=0 if few else min(settings.neighbours, affordable))
+    return replace(
+        settings,
+        neighbours=0 if few else min(settings.neighbours, affordable),
+        clusters=settings.clusters if seconds >= _FOR_CLUSTERS else 0,
+    )
 
 
 def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str | None = None) -> Settings:

@@ -97,6 +97,9 @@ class Settings:
     likenesses, neighbour_steps
         How often it is learnt anew what makes rows alike, the results being averaged, and the steps of each; never more
         than ``steps``.
+    clusters
+        How often mixtures of 2 to 12 Gaussians are fitted to the table, which estimate numbers beside the networks and are
+        believed as neighbours are; 0 for none. It takes ``neighbours``: a Gaussian of few rows is not far from holding them.
 
     Examples
     --------
@@ -148,6 +151,7 @@ class Settings:
     neighbours: int = 0
     likenesses: int = 1
     neighbour_steps: int = 300
+    clusters: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -204,6 +208,7 @@ class Settings:
         _check_integer("neighbours", self.neighbours, 0, 1_000_000)
         _check_integer("likenesses", self.likenesses, 1, 1024)
         _check_integer("neighbour_steps", self.neighbour_steps, 1, 1_000_000)
+        _check_integer("clusters", self.clusters, 0, 1024)
 
     def override(self, **options: Any) -> Settings:
         """Change some settings by name; an unknown name is refused with the nearest known one."""

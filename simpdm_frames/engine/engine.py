@@ -12,9 +12,10 @@ from torch import Tensor
 
 from simpdm_frames.encoded import Completed, Encoded, Layout
 from simpdm_frames.engine.batches import Batches, Holdout
+from simpdm_frames.engine.clusters import Clusters, find_clusters
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
-from simpdm_frames.engine.judging import Average, Judge
+from simpdm_frames.engine.judging import Average, Judge, Lessons
 from simpdm_frames.engine.likeness import Deadline
 from simpdm_frames.engine.memory import keep_memory
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
@@ -60,6 +61,7 @@ class Engine:
         shares: Tensor,
         residuals: Residuals | None = None,
         neighbours: Neighbours | None = None,
+        clusters: Clusters | None = None,
         *,
         seed: int,
         device: str,
@@ -79,9 +81,10 @@ class Engine:
         self.residuals = None if residuals is None else residuals.to(device)
         described = layout.n_numbers * settings.wave_width if settings.frequencies else 0
         height = pass_height(settings.members * max(described, layout.n_numbers + layout.n_levels))
-        self.neighbours = neighbours
+        self.neighbours, self.clusters = neighbours, clusters
+        advisers = [adviser for adviser in (clusters, neighbours) if adviser is not None]
         self._sampler = Sampler(
-            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height, neighbours
+            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height, advisers
         )
 
     @classmethod
@@ -145,10 +148,12 @@ class Engine:
                 loss_curve=losses,
                 judged=trial.judge.curve if trial.judge else (),
             )
-            return trial.among_neighbours(engine, deadline)
+            return trial.advised(engine, deadline)
 
-    def among(self, neighbours: Neighbours, residuals: Residuals | None) -> Engine:
-        """Give the same engine, which also asks the neighbours of a row."""
+    def advised(
+        self, clusters: Clusters | None, neighbours: Neighbours | None, residuals: Residuals | None
+    ) -> Engine:
+        """Give the same engine, which also asks clusters, and the neighbours of a row."""
         return Engine(
             self.layout,
             self.settings,
@@ -157,6 +162,7 @@ class Engine:
             self.shares,
             residuals,
             neighbours,
+            clusters,
             seed=self.seed,
             device=self.device,
             loss_curve=self.loss_curve,
@@ -317,30 +323,46 @@ class _Trial:
         truth = self._table.numbers[self._holdout.rows]
         return _residuals(self.judge.predictions()[0], truth, self._holdout.held)
 
-    def among_neighbours(self, engine: Engine, deadline: Deadline | None) -> Engine:
-        """Give an engine that asks neighbours too, if there are any.
+    def advised(self, engine: Engine, deadline: Deadline | None) -> Engine:
+        """Give an engine that asks clusters and neighbours too, if there are any.
 
-        What these do not know themselves is estimated by the networks at first, then by both together.
+        What rows do not know themselves is estimated by the networks at first, then by all together.
         """
-        found = find_neighbours(
+        settings = self._settings
+        if not settings.neighbours:
+            return engine
+        lessons = self.judge.lessons() if self.judge else None
+        generator = torch.Generator(self._device).manual_seed(self._seed)
+        clusters = None
+        grouped = find_clusters(
             self._table,
             self._layout,
-            self._settings,
-            self._rates,
+            settings.clusters,
             engine.complete,
-            self.judge.lessons() if self.judge and self._settings.neighbours else None,
-            torch.Generator(self._device).manual_seed(self._seed),
-            deadline,
+            lessons,
+            torch.Generator().manual_seed(self._seed),
+        )
+        if grouped is not None:
+            clusters, lessons = grouped
+            engine = engine.advised(clusters, None, self._lessons_learnt(lessons))
+        found = find_neighbours(
+            self._table, self._layout, settings, self._rates, engine.complete, lessons, generator, deadline
         )
         if found is None:
             return engine
         neighbours, lessons = found
-        residuals, n_numbers = None, self._layout.n_numbers
-        if lessons is not None:
-            estimates, truth = (part[..., :n_numbers] for part in (lessons.estimates, lessons.truth))
-            residuals = _residuals(estimates, truth, lessons.held)
-        engine = engine.among(neighbours, residuals)
-        return engine.among(neighbours.refilled(engine.complete(neighbours.rows)), residuals)
+        residuals = self._lessons_learnt(lessons)
+        engine = engine.advised(clusters, neighbours, residuals)
+        return engine.advised(clusters, neighbours.refilled(engine.complete(neighbours.rows)), residuals)
+
+    def _lessons_learnt(self, lessons: Lessons | None) -> Residuals | None:
+        """Learn from lessons how far estimates are from the truth."""
+        if lessons is None:
+            return None
+        estimates, truth = (
+            part[..., : self._layout.n_numbers] for part in (lessons.estimates, lessons.truth)
+        )
+        return _residuals(estimates, truth, lessons.held)
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
         """Predict so many rows at a time that the waves of a wide table do not fill the memory."""

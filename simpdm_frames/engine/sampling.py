@@ -7,13 +7,15 @@ another height may be rounded in another way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
-from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import normal, uniform
 from simpdm_frames.engine.objective import Network
 from simpdm_frames.engine.ragged import Heads
@@ -21,7 +23,7 @@ from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
 
-__all__ = ["PASS_HEIGHT", "Sampler", "expectation", "pass_height", "predict"]
+__all__ = ["PASS_HEIGHT", "Adviser", "Sampler", "expectation", "pass_height", "predict"]
 
 PASS_HEIGHT = 1024
 """Rows of a pass through the network, at most; fewer than a model's own height are padded up to it."""
@@ -71,6 +73,13 @@ def _mean_of_noise(table: Table, heads: Heads) -> tuple[Tensor, Tensor]:
     return numbers, heads.spread(torch.exp(-heads.log_size)).expand_as(table.levels)
 
 
+class Adviser(Protocol):
+    """Someone who is asked beside the networks."""
+
+    def mix(self, table: Table, numbers: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+        """Mix what others estimate for the holes of some rows with what one has to tell oneself."""
+
+
 class Sampler:
     """Fill holes by running the diffusion backwards, observed cells clamped at every step.
 
@@ -87,10 +96,10 @@ class Sampler:
         shares: Tensor,
         residuals: Residuals | None = None,
         height: int = PASS_HEIGHT,
-        neighbours: Neighbours | None = None,
+        advisers: Sequence[Adviser] = (),
     ) -> None:
         self.height = height
-        self._neighbours = neighbours
+        self._advisers = advisers
         self._network = network
         self._gaussian = gaussian
         self._multinomial = multinomial
@@ -148,13 +157,13 @@ class Sampler:
         return full.numbers[: len(table)], full.levels[: len(table)]
 
     def _estimate(self, table: Table, keys: Tensor, seed: int) -> tuple[Tensor, Tensor]:
-        """Average what all walks and members end at, and mix it with what neighbours tell."""
+        """Average what all walks and members end at, and mix it with what others tell, one after another."""
         walks = [self._walk(table, keys, seed, number, self._start) for number in range(self._draws)]
         numbers = torch.stack([self._mean(walk[0]) for walk in walks]).mean(0)
         probabilities = torch.stack([self._mean(walk[1].exp()) for walk in walks]).mean(0)
-        if self._neighbours is None:
-            return numbers, probabilities
-        return self._neighbours.mix(table, numbers, probabilities)
+        for adviser in self._advisers:
+            numbers, probabilities = adviser.mix(table, numbers, probabilities)
+        return numbers, probabilities
 
     def _mean(self, by_member: Tensor) -> Tensor:
         """Average over members, each by its share."""

@@ -1,21 +1,29 @@
-"""How far neighbours are believed beside the networks, learnt from cells that were held out."""
+"""How far others are believed beside the networks, learnt from cells that were held out."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-__all__ = ["USUAL", "trust"]
+__all__ = ["FAIR", "USUAL", "trust"]
 
 USUAL = 0.3
 """What is expected as long as nothing is known."""
-_FAIR = 0.85  # of what held-out cells say: who is held off them has learnt from less than the others
+FAIR = 0.85
+"""Of what held-out cells say: networks that are held off them have learnt from less than the others."""
 _CELLS = 30  # that this counts for
 _CELLS_A_COLUMN = 100  # that all columns together count for in each of them
 
 
 def trust(
-    networks: Tensor, neighbours: Tensor, truth: Tensor, held: Tensor, column: Tensor, noise: Tensor
+    networks: Tensor,
+    others: Tensor,
+    truth: Tensor,
+    held: Tensor,
+    column: Tensor,
+    noise: Tensor,
+    *,
+    fair: float = FAIR,
 ) -> Tensor:
     """Find the mixture of two estimates that has the least squared error, for each column.
 
@@ -25,11 +33,13 @@ def trust(
     ----------
     noise
         How much of the squared error of ``networks`` is chance that cancels out among those that will be asked.
+    fair
+        Which share of what comes out is believed.
 
     Shape
     -----
     Estimates and ``truth`` (…, n_numbers + n_levels), ``held`` (…, n_columns) bool, ``column`` (n_numbers + n_levels,)
-    the column of each value, ``noise`` (n_columns,). Result (n_columns,), 0 for networks and 1 for neighbours alone.
+    the column of each value, ``noise`` (n_columns,). Result (n_columns,), 0 for networks and 1 for the others alone.
 
     Examples
     --------
@@ -38,8 +48,8 @@ def trust(
     >>> trust(truth + 0.1, truth - 0.2, truth, where, one, torch.zeros(1)).item() > 0.25
     True
     """
-    networks, neighbours, truth = networks.double(), neighbours.double(), truth.double()
-    apart, wrong, counted = networks - neighbours, networks - truth, held[..., column]
+    networks, others, truth = networks.double(), others.double(), truth.double()
+    apart, wrong, counted = networks - others, networks - truth, held[..., column]
 
     def by_column(per_value: Tensor) -> Tensor:
         summed = (per_value * counted).flatten(0, -2).sum(0)
@@ -54,4 +64,4 @@ def trust(
         return torch.full_like(noise, USUAL)
     usual = (gain.sum() + _CELLS * a_cell * USUAL) / (size.sum() + _CELLS * a_cell)
     leaning = _CELLS_A_COLUMN * a_cell
-    return _FAIR * ((gain + leaning * usual) / (size + leaning)).clamp(0.0, 1.0).to(noise.dtype)
+    return fair * ((gain + leaning * usual) / (size + leaning)).clamp(0.0, 1.0).to(noise.dtype)
