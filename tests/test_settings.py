@@ -50,7 +50,7 @@ OUT_OF_RANGE = {
     "neighbours": [-1],
     "likenesses": [0],
     "neighbour_steps": [0],
-    "clusters": -1,
+    "clusters": [-1],
 }
 
 

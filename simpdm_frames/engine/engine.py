@@ -15,7 +15,7 @@ from simpdm_frames.engine.batches import Batches, Holdout
 from simpdm_frames.engine.clusters import Clusters, find_clusters
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
-from simpdm_frames.engine.judging import Average, Judge, Lessons
+from simpdm_frames.engine.judging import Average, Judge
 from simpdm_frames.engine.likeness import Deadline
 from simpdm_frames.engine.memory import keep_memory
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
@@ -328,41 +328,40 @@ class _Trial:
 
         What rows do not know themselves is estimated by the networks at first, then by all together.
         """
-        settings = self._settings
+        settings, plain = self._settings, engine
         if not settings.neighbours:
-            return engine
-        lessons = self.judge.lessons() if self.judge else None
-        generator = torch.Generator(self._device).manual_seed(self._seed)
-        clusters = None
+            return plain
+        lessons, clusters = self.judge.lessons() if self.judge else None, None
         grouped = find_clusters(
             self._table,
             self._layout,
             settings.clusters,
-            engine.complete,
+            plain.complete,
             lessons,
             torch.Generator().manual_seed(self._seed),
         )
         if grouped is not None:
             clusters, lessons = grouped
-            engine = engine.advised(clusters, None, self._lessons_learnt(lessons))
+            engine = plain.advised(clusters, None, plain.residuals)
         found = find_neighbours(
-            self._table, self._layout, settings, self._rates, engine.complete, lessons, generator, deadline
+            self._table,
+            self._layout,
+            settings,
+            self._rates,
+            engine.complete,
+            lessons,
+            torch.Generator(self._device).manual_seed(self._seed),
+            deadline,
         )
         if found is None:
-            return engine
+            return plain  # who remembers no row has no clusters either
         neighbours, lessons = found
-        residuals = self._lessons_learnt(lessons)
-        engine = engine.advised(clusters, neighbours, residuals)
-        return engine.advised(clusters, neighbours.refilled(engine.complete(neighbours.rows)), residuals)
-
-    def _lessons_learnt(self, lessons: Lessons | None) -> Residuals | None:
-        """Learn from lessons how far estimates are from the truth."""
-        if lessons is None:
-            return None
-        estimates, truth = (
-            part[..., : self._layout.n_numbers] for part in (lessons.estimates, lessons.truth)
-        )
-        return _residuals(estimates, truth, lessons.held)
+        residuals, n_numbers = None, self._layout.n_numbers
+        if lessons is not None:
+            estimates, truth = (part[..., :n_numbers] for part in (lessons.estimates, lessons.truth))
+            residuals = _residuals(estimates, truth, lessons.held)
+        engine = plain.advised(clusters, neighbours, residuals)
+        return plain.advised(clusters, neighbours.refilled(engine.complete(neighbours.rows)), residuals)
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
         """Predict so many rows at a time that the waves of a wide table do not fill the memory."""
