@@ -51,7 +51,7 @@ _COMPARED = 40e6  # cells with a row each, in a second, by one core
 _FOR_COMPARING = 0.1  # of a budget of time
 _FEW = 1000  # rows
 _NARROW = 8  # columns: the shape of a Gaussian takes as many numbers as their square
-_FOR_CLUSTERS = 20.0  # seconds of a budget, at least
+_FOR_CLUSTERS = 40.0  # seconds of a budget, at least
 
 
 def _recipe(n_rows: int, n_columns: int) -> Settings:
