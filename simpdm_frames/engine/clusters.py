@@ -21,7 +21,7 @@ from simpdm_frames.engine.judging import Lessons
 from simpdm_frames.engine.likeness import values_of
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import USUAL
+from simpdm_frames.engine.trust import Expected, Trust
 
 __all__ = ["Clusters", "Mixture", "expect", "find_clusters", "fit_mixture"]
 
@@ -31,6 +31,9 @@ _ROUNDS = 15  # of expectation and maximisation; more of them change nothing
 _ROUNDS_TO_START = 8
 _BORROWED = 5.0  # rows by which each Gaussian leans on the shape that all have in common
 _ROUNDING = 1e-3  # added to each variance: no Gaussian is a point
+_EXPECTED = Expected(
+    0.9, 300
+)  # trust in them: few rows leave few cells to judge by, and networks less to learn
 _WIDEST = 24  # numbers and levels: matrices are of their square, and there are many
 _AT_ONCE = 2**22  # cells of matrices
 
@@ -124,7 +127,7 @@ def find_clusters(
     asked = table.missing[:, : layout.n_numbers].any()
     if not restarts or not sizes or not asked or len(column) > _WIDEST:
         return None
-    trust = torch.full((layout.n_columns,), USUAL, device=column.device, dtype=torch.float32)
+    trust = Trust.usual(layout.n_columns, 0, column.device).columns
 
     def fit(rows: Table) -> Clusters:
         values, seen = _visible(rows, column)
@@ -146,7 +149,9 @@ def find_clusters(
             ]
         )
         told[..., layout.n_numbers :] = lessons.estimates[..., layout.n_numbers :]
-        trust, together = lessons.trust(told, column, fair=1.0)
+        no_signs = told.new_empty(*lessons.held.shape, 0)
+        learnt, together = lessons.trust(told, column, no_signs, _EXPECTED)
+        trust = learnt.columns.clamp(0.0, 1.0)
         lessons = replace(lessons, estimates=together, noise=lessons.noise * (1 - trust) ** 2)
     return fit(completed), lessons
 

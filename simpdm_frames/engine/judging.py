@@ -14,7 +14,7 @@ from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
 from simpdm_frames.engine.training import Progress
-from simpdm_frames.engine.trust import FAIR, trust
+from simpdm_frames.engine.trust import USUAL, Expected, Trust, learn_trust
 
 __all__ = ["Average", "Judge", "Lessons"]
 
@@ -88,15 +88,17 @@ class Lessons:
         n_numbers = table.numbers.shape[-1]
         return Table(values[:, :n_numbers], values[:, n_numbers:], missing)
 
-    def trust(self, told: Tensor, column: Tensor, *, fair: float = FAIR) -> tuple[Tensor, Tensor]:
+    def trust(
+        self, told: Tensor, column: Tensor, signs: Tensor, expected: Expected = USUAL
+    ) -> tuple[Trust, Tensor]:
         """Say how far to believe others who tell about the same cells, and what comes out of it.
 
         Shape
         -----
-        ``told`` and what comes out as ``estimates``; trust (n_columns,).
+        ``told`` and what comes out as ``estimates``; ``signs`` (pairs, r, n_columns, n_signs) of how sure they are.
         """
-        share = trust(self.estimates, told, self.truth, self.held, column, self.noise, fair=fair)
-        return share, self.estimates + share[column] * (told - self.estimates)
+        trust = learn_trust(self.estimates, told, self.truth, self.held, column, self.noise, signs, expected)
+        return trust, self.estimates + trust.of(signs)[..., column] * (told - self.estimates)
 
 
 class Judge:

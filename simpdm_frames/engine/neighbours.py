@@ -7,9 +7,11 @@ counts by how much it is like the row in question in what is visible of that.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,10 +20,26 @@ from torch.nn import functional
 from simpdm_frames.engine.likeness import Weights, lay_keys, shares, values_of
 from simpdm_frames.engine.ragged import even
 from simpdm_frames.engine.table import Table
+from simpdm_frames.engine.trust import Trust
 
-__all__ = ["Neighbours"]
+__all__ = ["SIGNS", "Answer", "Neighbours"]
 
+SIGNS = ("crowd", "spread")
+"""By what neighbours are believed more or less: how many of them count, and how far apart they are."""
 _QUERIES = 64  # rows that are asked about at a time
+_FARTHEST = 1.0  # deviation of a column: who are that far apart know nothing
+
+
+class Answer(NamedTuple):
+    """What neighbours tell about holes, and the signs of how sure they are.
+
+    Shape
+    -----
+    ``estimates`` (n, n_numbers + n_levels), ``signs`` (n, n_columns, len(SIGNS)).
+    """
+
+    estimates: Tensor
+    signs: Tensor
 
 
 @dataclass(frozen=True)
@@ -41,18 +59,18 @@ class Neighbours:
     weights
         One or several sets of weights; what they lead to is averaged.
     trust
-        How far neighbours are believed in each column: 0 for not at all, 1 for nobody else.
+        How far neighbours are believed.
 
     Shape
     -----
-    ``rows`` of (n, …), ``column`` (n_numbers + n_levels,), ``trust`` (n_columns,).
+    ``rows`` of (n, …), ``column`` (n_numbers + n_levels,).
     """
 
     rows: Table
     column: Tensor
     targets: Sequence[int]
     weights: Sequence[Weights]
-    trust: Tensor
+    trust: Trust
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -60,10 +78,6 @@ class Neighbours:
     def refilled(self, rows: Table) -> Neighbours:
         """Give the same with better estimates in the holes of the rows."""
         return replace(self, rows=rows)
-
-    def believed(self, trust: Tensor) -> Neighbours:
-        """Give the same, to be believed so far in each column."""
-        return replace(self, trust=trust)
 
     def mix(self, table: Table, numbers: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
         """Mix what others estimate for the holes of some rows with what neighbours tell.
@@ -73,12 +87,13 @@ class Neighbours:
         ``numbers`` (n, n_numbers), ``probabilities`` (n, n_levels); results likewise.
         """
         others = torch.cat([numbers, probabilities], dim=1)
-        mixed = others + self.trust[self.column] * (self.estimate(table, others) - others)
+        answer = self.ask(table, others)
+        mixed = others + self.trust.of(answer.signs)[:, self.column] * (answer.estimates - others)
         return mixed[:, : numbers.shape[1]], mixed[:, numbers.shape[1] :]
 
     @torch.no_grad()
-    def estimate(self, table: Table, otherwise: Tensor, own: Tensor | None = None) -> Tensor:
-        """Estimate the holes of some rows.
+    def ask(self, table: Table, otherwise: Tensor, own: Tensor | None = None) -> Answer:
+        """Ask about the holes of some rows.
 
         Parameters
         ----------
@@ -89,25 +104,33 @@ class Neighbours:
 
         Shape
         -----
-        ``otherwise`` and the result (n, n_numbers + n_levels), ``own`` (n,).
+        ``otherwise`` as the estimates, ``own`` (n,).
         """
         values, seen, result = values_of(table), ~table.missing, otherwise.clone()
+        signs = values.new_zeros(*seen.shape, len(SIGNS))
         told_by, known, laid = self._laid
         for place, target in enumerate(self.targets):
             index = (self.column == target).nonzero().flatten()
             told = functional.pad(told_by[:, index], (0, even(len(index)) - len(index)))
+            told = torch.cat([told, told**2], dim=1)
             for rows in torch.split(table.missing[:, target].nonzero().flatten(), _QUERIES):
                 # Always as many rows, because a product of another height may be rounded in another way.
                 lacking = _QUERIES - len(rows)
                 asked, visible = (functional.pad(part[rows], (0, 0, 0, lacking)) for part in (values, seen))
                 selves = None if own is None else functional.pad(own[rows], (0, lacking), value=-1)
                 question = (asked, visible, self.column)
-                answers = [
-                    shares(*question, weights.of(place), laid, known[:, target], selves) @ told
+                count = [
+                    shares(*question, weights.of(place), laid, known[:, target], selves)
                     for weights in self.weights
                 ]
-                result[rows.unsqueeze(1), index] = torch.stack(answers).mean(0)[: len(rows), : len(index)]
-        return result
+                answers = torch.stack([share @ told for share in count])
+                means, squares = answers.chunk(2, dim=-1)
+                result[rows.unsqueeze(1), index] = means.mean(0)[: len(rows), : len(index)]
+                crowd = torch.stack([1 / share.square().sum(1) for share in count]).mean(0)
+                spread = (squares - means**2).clamp(min=0.0).sum(-1).mean(0).sqrt()
+                sign = (crowd.log() / math.log(max(len(self), 2)), spread.clamp(max=_FARTHEST))
+                signs[rows, target] = torch.stack(sign, dim=1)[: len(rows)]
+        return Answer(result, signs)
 
     @cached_property
     def _laid(self) -> tuple[Tensor, Tensor, Tensor]:

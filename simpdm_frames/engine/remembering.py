@@ -10,10 +10,10 @@ import torch
 from simpdm_frames.encoded import Layout
 from simpdm_frames.engine.judging import Lessons
 from simpdm_frames.engine.likeness import Deadline, Weights, learn_weights
-from simpdm_frames.engine.neighbours import Neighbours
+from simpdm_frames.engine.neighbours import SIGNS, Neighbours
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import USUAL
+from simpdm_frames.engine.trust import Trust
 from simpdm_frames.settings import Settings
 
 __all__ = ["find_neighbours"]
@@ -57,7 +57,7 @@ def find_neighbours(
     if not targets:
         return None
     steps, number = min(settings.neighbour_steps, settings.steps), settings.likenesses
-    trust = torch.full((layout.n_columns,), USUAL, device=column.device, dtype=torch.float32)
+    trust = Trust.usual(layout.n_columns, len(SIGNS), column.device)
     weights: list[Weights] = []
 
     def study(rows: Table) -> Neighbours:
@@ -75,8 +75,9 @@ def find_neighbours(
         told = []
         for pair, estimates in enumerate(lessons.estimates):
             neighbours = study(lessons.unlearn(remembered, own, pair, column))
-            told.append(neighbours.estimate(lessons.shown.member(pair), estimates, own))
-        trust, together = lessons.trust(torch.stack(told), column)
+            told.append(neighbours.ask(lessons.shown.member(pair), estimates, own))
+        answers, signs = (torch.stack(parts) for parts in zip(*told, strict=True))
+        trust, together = lessons.trust(answers, column, signs)
         lessons = replace(lessons, estimates=together)
     while len(weights) < number:
         study(remembered)

@@ -10,11 +10,12 @@ from simpdm_frames.engine.likeness import Weights, lay_keys, learn_weights, shar
 from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import USUAL, trust
+from simpdm_frames.engine.trust import USUAL, Expected, Trust, learn_trust
 from simpdm_frames.presets import in_time, preset
 
 COLUMN = columns_of(2, (3,))
 FREQUENCIES = [0.2 * 160 ** (number / 7) for number in range(8)]
+BELIEVED = Trust(torch.ones(3), torch.zeros(2))
 RANDOM = np.random.default_rng(0)
 
 
@@ -63,8 +64,8 @@ def by_hand(keys, row, weights, target):
 def test_an_estimate_is_the_mean_of_rows_by_their_likeness(target):
     keys, row, weights = rows(), rows(n=1, share=0.0, seed=5), some_weights()
     row.missing[0, target] = True
-    neighbours = Neighbours(keys, COLUMN, [0, 1, 2], [weights], torch.ones(3))
-    found = neighbours.estimate(row, values_of(row))
+    neighbours = Neighbours(keys, COLUMN, [0, 1, 2], [weights], BELIEVED)
+    found = neighbours.ask(row, values_of(row)).estimates
     torch.testing.assert_close(found[0, target == COLUMN], by_hand(keys, row, weights, target))
     torch.testing.assert_close(found[0, target != COLUMN], values_of(row)[0, target != COLUMN])
 
@@ -84,21 +85,21 @@ def test_a_row_does_not_tell_about_itself():
         keys.numbers, keys.levels, torch.zeros(30, 3).bool().index_fill(1, torch.tensor([0]), True)
     )
     sharp = Weights(*(torch.full((3, 3), 1e5) for _ in range(3)), torch.zeros(3, 2, len(FREQUENCIES)))
-    neighbours = Neighbours(keys, COLUMN, [0], [sharp], torch.ones(3))
-    itself = neighbours.estimate(hidden, values_of(hidden))
+    neighbours = Neighbours(keys, COLUMN, [0], [sharp], BELIEVED)
+    itself = neighbours.ask(hidden, values_of(hidden)).estimates
     torch.testing.assert_close(itself[:, 0], keys.numbers[:, 0])
-    others = neighbours.estimate(hidden, values_of(hidden), torch.arange(30))
+    others = neighbours.ask(hidden, values_of(hidden), torch.arange(30)).estimates
     assert (others[:, 0] - keys.numbers[:, 0]).abs().min() > 0
 
 
 def test_several_likenesses_are_averaged():
     keys, row = rows(), rows(n=4, share=0.9, seed=7)
     each = [
-        Neighbours(keys, COLUMN, [0, 1, 2], [some_weights(seed)], torch.ones(3)).estimate(row, values_of(row))
+        Neighbours(keys, COLUMN, [0, 1, 2], [some_weights(seed)], BELIEVED).ask(row, values_of(row)).estimates
         for seed in (1, 2)
     ]
-    both = Neighbours(keys, COLUMN, [0, 1, 2], [some_weights(1), some_weights(2)], torch.ones(3))
-    torch.testing.assert_close(both.estimate(row, values_of(row)), (each[0] + each[1]) / 2)
+    both = Neighbours(keys, COLUMN, [0, 1, 2], [some_weights(1), some_weights(2)], BELIEVED)
+    torch.testing.assert_close(both.ask(row, values_of(row)).estimates, (each[0] + each[1]) / 2)
 
 
 def test_what_makes_rows_alike_is_learnt():
@@ -112,8 +113,8 @@ def test_what_makes_rows_alike_is_learnt():
     rates, column = torch.full((3,), 0.3), columns_of(3, ())
     weights = learn_weights(table, column, [0], rates, torch.Generator().manual_seed(1), steps=100)
     assert weights[0][0, 1] > 20 * weights[0][0, 2]
-    neighbours = Neighbours(table, column, [0], [weights], torch.ones(3))
-    error = neighbours.estimate(table, table.numbers)[missing[:, 0], 0] - numbers[missing[:, 0], 0]
+    neighbours = Neighbours(table, column, [0], [weights], BELIEVED)
+    error = neighbours.ask(table, table.numbers).estimates[missing[:, 0], 0] - numbers[missing[:, 0], 0]
     assert error.square().mean() < 0.1 * numbers[:, 0].var()
 
 
@@ -130,32 +131,77 @@ def test_a_deadline_ends_the_learning():
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize(("better", "low", "high"), [(0.05, 0.75, 0.85), (0.2, 0.35, 0.5), (3.0, 0.0, 0.05)])
+def judged(networks, others, truth, *, noise=0.0, signs=None, expected=USUAL):
+    """Trust in others about one column of which all cells were held out."""
+    signs = torch.zeros(len(truth), 1, 0) if signs is None else signs
+    held, column = torch.ones(len(truth), 1).bool(), torch.tensor([0])
+    return learn_trust(networks, others, truth, held, column, torch.tensor([noise]), signs, expected)
+
+
+@pytest.mark.parametrize(("better", "low", "high"), [(0.05, 0.9, 0.97), (0.2, 0.45, 0.55), (3.0, 0.0, 0.05)])
 def test_who_is_nearer_to_the_truth_is_believed(better, low, high):
     source = torch.Generator().manual_seed(0)
     truth, networks, neighbours = (torch.randn(4000, 1, generator=source) for _ in range(3))
-    args = (truth + 0.2 * networks, truth + better * neighbours, truth)
-    share = trust(*args, torch.ones(4000, 1).bool(), torch.tensor([0]), torch.zeros(1))
-    assert low <= float(share) <= high
+    trust = judged(truth + 0.2 * networks, truth + better * neighbours, truth)
+    assert low <= float(trust.columns) <= high
 
 
 def test_chance_that_cancels_out_is_not_held_against_networks():
     source = torch.Generator().manual_seed(0)
     truth, networks, neighbours = (torch.randn(4000, 1, generator=source) for _ in range(3))
-    args = (
-        truth + 0.2 * networks,
-        truth + 0.2 * neighbours,
-        truth,
-        torch.ones(4000, 1).bool(),
-        torch.tensor([0]),
+    args = (truth + 0.2 * networks, truth + 0.2 * neighbours, truth)
+    assert judged(*args, noise=0.03).columns < 0.7 * judged(*args).columns
+    # All that they are apart is chance: nothing is left to judge by.
+    assert judged(*args, noise=1.0).columns.tolist() == [pytest.approx(USUAL.share)]
+
+
+@pytest.mark.parametrize("expected", [USUAL, Expected(0.9, 300)])
+def test_without_a_cell_to_judge_by_what_is_expected_is_trusted(expected):
+    nothing = torch.zeros(0, 1)
+    assert judged(nothing, nothing, nothing, expected=expected).columns.tolist() == [
+        pytest.approx(expected.share)
+    ]
+
+
+def test_signs_tell_where_to_believe():
+    # Neighbours are right where the first sign is 0, and networks where it is 1; the second sign says nothing.
+    source = torch.Generator().manual_seed(0)
+    truth, first, second = (torch.randn(4000, 1, generator=source) for _ in range(3))
+    signs = torch.rand(4000, 1, 2, generator=source)
+    signs[..., 0] = signs[..., 0].round()
+    trust = judged(
+        truth + 0.5 * first * (1 - signs[..., 0]), truth + 0.5 * second * signs[..., 0], truth, signs=signs
     )
-    assert trust(*args, torch.tensor([0.03])) < 0.7 * trust(*args, torch.zeros(1))
+    share = trust.of(torch.tensor([[[0.0, 0.5]], [[1.0, 0.5]]]))
+    assert share[0] > 0.95
+    assert share[1] < 0.05
+    assert abs(trust.signs[1]) < 0.05
 
 
-def test_without_a_cell_to_judge_by_the_usual_is_trusted():
-    nothing = torch.zeros(3, 1)
-    share = trust(nothing, nothing, nothing, nothing.bool(), torch.tensor([0]), torch.zeros(1))
-    assert share.tolist() == [pytest.approx(USUAL)]
+def test_a_column_of_labels_is_judged_by_all_of_its_levels():
+    source = torch.Generator().manual_seed(0)
+    truth = torch.nn.functional.one_hot(torch.randint(3, (500,), generator=source), 3).float()
+    held, column, signs = torch.ones(500, 1).bool(), torch.zeros(3, dtype=torch.int64), torch.zeros(500, 1, 0)
+    trust = learn_trust(truth * 0 + 1 / 3, truth, truth, held, column, torch.zeros(1), signs)
+    assert 0.9 < float(trust.columns) <= 1
+
+
+def test_signs_say_how_many_rows_count_and_how_far_apart_they_are():
+    keys = rows(n=16, share=0.0)
+    keys.levels[:] = torch.tensor([1.0, 0.0, 0.0])
+    hidden = Table(keys.numbers[:1], keys.levels[:1], torch.ones(1, 3).bool())
+    alike = Weights(*(torch.zeros(3, 3) for _ in range(3)), torch.zeros(3, 2, len(FREQUENCIES)))
+    neighbours = Neighbours(keys, COLUMN, [0, 2], [alike], BELIEVED)
+    crowd, spread = neighbours.ask(hidden, values_of(hidden)).signs[0].T
+    torch.testing.assert_close(
+        crowd, torch.tensor([1.0, 0.0, 1.0])
+    )  # nobody is asked about the second column
+    deviation = min(float(keys.numbers[:, 0].std(correction=0)), 1.0)
+    torch.testing.assert_close(spread, torch.tensor([deviation, 0.0, 0.0]))
+    hidden.missing[0, 1] = False
+    sharp = Weights(*(torch.full((3, 3), 1e5) for _ in range(3)), torch.zeros(3, 2, len(FREQUENCIES)))
+    alone = Neighbours(keys, COLUMN, [0, 2], [sharp], BELIEVED).ask(hidden, values_of(hidden)).signs
+    torch.testing.assert_close(alone, torch.zeros(1, 3, 2), atol=1e-3, rtol=0.0)
 
 
 def repeating(n=300):
@@ -175,7 +221,8 @@ def test_rows_that_repeat_tell_their_holes():
         done = engine.impute(table).numbers
         errors[neighbours] = ((done - table.numbers)[table.missing] ** 2).mean()
     assert errors[300] < 0.3 * errors[0]
-    assert (engine.neighbours.trust > 0.6).all()
+    # Few rows that count and agree: so it is where rows stand several times.
+    assert (engine.neighbours.trust.of(torch.zeros(4, 2)) > 0.6).all()
 
 
 def test_a_table_without_holes_has_nobody_to_ask():
@@ -187,7 +234,7 @@ def test_a_table_without_holes_has_nobody_to_ask():
 def test_no_scout_no_judgement_but_neighbours_all_the_same():
     table = repeating()
     engine = Engine.fit(table, preset("fast", 300, 4).override(steps=3, scouts=0), seed=0)
-    assert engine.neighbours.trust.tolist() == [pytest.approx(USUAL)] * 4
+    assert engine.neighbours.trust.columns.tolist() == [pytest.approx(USUAL.share)] * 4
     assert engine.residuals is None
 
 
