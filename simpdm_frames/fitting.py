@@ -29,7 +29,8 @@ FrameT = TypeVar("FrameT")
 _FEW_ROWS = 10
 _FEW_STEPS = 100
 _AIM = 0.97  # of a budget of time: a machine with other work too is late more often than early
-_FOR_NETWORKS = 0.85  # of the same; what is left is for finding out which rows are alike
+_FOR_NETWORKS = 0.85  # of the same; what is left is for finding out which rows are alike …
+_BESIDE_PROCESSES = 0.65  # … and for processes, where there are any
 
 
 @named
@@ -186,7 +187,8 @@ class Learnt:
             reserve = n_fills / (6 * min(settings.batch_size, len(table)))
             deadline = Deadline(self.began + _AIM * wish.time_budget, n_fills)
             left = deadline.at - time.perf_counter()
-            limit = TimeBudget(left * (_FOR_NETWORKS if settings.neighbours else 1.0), reserve)
+            share = _BESIDE_PROCESSES if settings.processes else _FOR_NETWORKS
+            limit = TimeBudget(left * (share if settings.neighbours else 1.0), reserve)
         narrator = Narrator(
             f"{len(table):,} rows, {table.layout.n_columns} columns, {settings.members} networks on {device}",
             aloud=wish.verbose > 0,

@@ -175,8 +175,8 @@ class Imputer:
         if engine.judged:
             step, error = min(engine.judged, key=lambda look: look[1])
             facts["held-out cells"] = f"lowest error {error:.4f}, after {step:,} steps"
-        if engine.neighbours is not None:
-            facts["neighbours"] = f"{len(engine.neighbours):,} rows are remembered"
+        if engine.advisers.neighbours is not None:
+            facts["neighbours"] = f"{len(engine.advisers.neighbours):,} rows are remembered"
         facts |= {"estimate": self._choices.estimate, "device": self.device_}
         return Summary(self.schema_, facts, engine.loss_curve, engine.judged)
 

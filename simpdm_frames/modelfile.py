@@ -43,9 +43,9 @@ def write(path: str | os.PathLike[str], codec: TableCodec, choices: Choices, eng
             f"a model with codecs from outside cannot be saved ({', '.join(own)}): a file must not name code to be "
             "run; fit without codecs=, or pickle the model"
         )
-    if engine.neighbours is not None:
+    if engine.advisers.neighbours is not None:
         raise ModelFileError(
-            f"the model holds {len(engine.neighbours):,} rows of the table that it was fitted to, and rows do not belong in "
+            f"the model holds {len(engine.advisers.neighbours):,} rows of the table that it was fitted to, and rows do not belong in "
             "a model file; fit without neighbours=, or pickle the model"
         )
     arrays, facts = to_arrays(engine)

@@ -44,6 +44,7 @@ _RECIPE = Settings(
 _MANY = 3000  # rows
 _TIME = 7_200.0  # of the training of default, in costs of a step
 _LONGER = 10_500.0  # of many rows
+_LAYING = 1_000.0  # of such time, through so many rows
 _COMPARING = 2.0e-6  # of such time, for each cell compared with one of a neighbour
 _MOST_NEIGHBOURS = 8192  # of default
 _FEWEST_NEIGHBOURS = 1000  # of a large table: fewer of them are no neighbours
@@ -51,7 +52,11 @@ _COMPARED = 40e6  # cells with a row each, in a second, by one core
 _FOR_COMPARING = 0.1  # of a budget of time
 _FEW = 1000  # rows
 _NARROW = 8  # columns: the shape of a Gaussian takes as many numbers as their square
+_LAID_THROUGH = 2500  # rows, by Gaussian processes at most: the work grows with their cube
+_ENOUGH = 250  # rows: of fewer, nobody could tell how fast a surface changes
+_TOO_MANY = 5000  # rows, of which so few tell nothing that networks do not know
 _FOR_CLUSTERS = 40.0  # seconds of a budget, at least
+_FOR_A_PROCESS = 8.0  # likewise, for each column
 
 
 def _recipe(n_rows: int, n_columns: int) -> Settings:
@@ -66,6 +71,11 @@ def _recipe(n_rows: int, n_columns: int) -> Settings:
 def _clusters(n_rows: int, n_columns: int) -> int:
     """Say how often to fit Gaussians: to few rows, of which networks have not learnt all that these say."""
     return 2 if n_rows <= _FEW and n_columns <= _NARROW else 0
+
+
+def _processes(n_rows: int) -> int:
+    """Say through how many rows to lay Gaussian processes, at most."""
+    return _LAID_THROUGH if _ENOUGH <= n_rows <= _TOO_MANY else 0
 
 
 def _patient_recipe(n_rows: int, n_columns: int) -> Settings:
@@ -90,7 +100,8 @@ def _patient_steps(n_rows: int, n_columns: int, batch_size: int) -> int:
     if n_rows <= _MANY:
         return _steps(n_columns, batch_size)
     compared = n_rows * n_columns * min(n_rows, _neighbours(n_rows, n_columns, _MOST_NEIGHBOURS))
-    return _steps(n_columns, batch_size, _LONGER - compared * _COMPARING)
+    laying = _LAYING if _processes(n_rows) else 0.0
+    return _steps(n_columns, batch_size, _LONGER - compared * _COMPARING - laying)
 
 
 def _neighbours(n_rows: int, n_columns: int, most: int) -> int:
@@ -123,6 +134,7 @@ def _default(n_rows: int, n_columns: int) -> Settings:
         members=8,
         steps=_patient_steps(n_rows, n_columns, recipe.batch_size),
         neighbours=neighbours,
+        processes=_processes(n_rows),
         likenesses=1 if n_rows > _MANY else 2,
         neighbour_steps=min(max(2000 // n_columns, 200), 400) if n_rows > _MANY else 300,
     )
@@ -138,6 +150,7 @@ def _best(n_rows: int, n_columns: int) -> Settings:
         steps=5 * _patient_steps(n_rows, n_columns, recipe.batch_size) // 2,
         patience=recipe.patience * 3 // 2,
         neighbours=_neighbours(n_rows, n_columns, 16_384),
+        processes=_processes(n_rows),
         likenesses=4,
         neighbour_steps=400,
     )
@@ -172,7 +185,7 @@ PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
 
 
 def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_fills: int) -> Settings:
-    """Leave out what would take more than a small part of a budget of time: rows to compare with, and clusters."""
+    """Leave out what would take more than a small part of a budget of time: rows to compare with, clusters and processes."""
     cells = n_columns * (n_fills + n_rows) / 2  # of rows that are filled, and of those that are remembered
     affordable = int(_FOR_COMPARING * seconds * _COMPARED / cells)
     few = affordable < min(n_rows, _FEWEST_NEIGHBOURS)
@@ -180,6 +193,7 @@ def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_f
         settings,
         neighbours=0 if few else min(settings.neighbours, affordable),
         clusters=settings.clusters if seconds >= _FOR_CLUSTERS else 0,
+        processes=settings.processes if seconds >= _FOR_A_PROCESS * n_columns else 0,
     )
 
 

@@ -100,6 +100,9 @@ class Settings:
     clusters
         How often mixtures of 2 to 12 Gaussians are fitted to the table, which estimate numbers beside the networks and are
         believed as neighbours are; 0 for none. It takes ``neighbours``: a Gaussian of few rows is not far from holding them.
+    processes
+        Rows of the table that Gaussian processes are laid through, at most, which estimate numbers beside the networks and
+        are believed as neighbours are; 0 for none. It takes ``neighbours``, for the rows are remembered.
 
     Examples
     --------
@@ -152,6 +155,7 @@ class Settings:
     likenesses: int = 1
     neighbour_steps: int = 300
     clusters: int = 0
+    processes: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -208,7 +212,8 @@ class Settings:
         _check_integer("neighbours", self.neighbours, 0, 1_000_000)
         _check_integer("likenesses", self.likenesses, 1, 1024)
         _check_integer("neighbour_steps", self.neighbour_steps, 1, 1_000_000)
-        _check_integer("clusters", self.clusters, 0, 1024)
+        for name, most in (("clusters", 1024), ("processes", 16_384)):
+            _check_integer(name, getattr(self, name), 0, most)
 
     def override(self, **options: Any) -> Settings:
         """Change some settings by name; an unknown name is refused with the nearest known one."""

@@ -46,9 +46,9 @@ def test_accessor_function_and_model_agree(neighbours):
 
 
 def test_a_model_that_is_kept_holds_no_row_unless_asked_to(tmp_path):
-    assert MODEL._engine.neighbours is None
+    assert MODEL._engine.advisers.neighbours is None
     model = HOLES.simpdm.fit(neighbours=50, **QUICK)
-    assert len(model._engine.neighbours) == 50
+    assert len(model._engine.advisers.neighbours) == 50
     assert "50 rows are remembered" in str(model.summary())
     with pytest.raises(simpdm_frames.errors.ModelFileError, match="holds 50 rows"):
         model.save(tmp_path / "with.simpdm")

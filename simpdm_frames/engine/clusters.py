@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -31,9 +31,7 @@ _ROUNDS = 15  # of expectation and maximisation; more of them change nothing
 _ROUNDS_TO_START = 8
 _BORROWED = 5.0  # rows by which each Gaussian leans on the shape that all have in common
 _ROUNDING = 1e-3  # added to each variance: no Gaussian is a point
-_EXPECTED = Expected(
-    0.9, 300
-)  # trust in them: few rows leave few cells to judge by, and networks less to learn
+_EXPECTED = Expected(0.9, 0.2)  # few rows leave few cells to judge by, and networks less to learn
 _WIDEST = 24  # numbers and levels: matrices are of their square, and there are many
 _AT_ONCE = 2**22  # cells of matrices
 
@@ -149,10 +147,8 @@ def find_clusters(
             ]
         )
         told[..., layout.n_numbers :] = lessons.estimates[..., layout.n_numbers :]
-        no_signs = told.new_empty(*lessons.held.shape, 0)
-        learnt, together = lessons.trust(told, column, no_signs, _EXPECTED)
+        learnt, lessons = lessons.believe(told, column, expected=_EXPECTED)
         trust = learnt.columns.clamp(0.0, 1.0)
-        lessons = replace(lessons, estimates=together, noise=lessons.noise * (1 - trust) ** 2)
     return fit(completed), lessons
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import content_keys
 from simpdm_frames.engine.objective import Objective
+from simpdm_frames.engine.processes import Processes, find_processes
 from simpdm_frames.engine.ragged import Heads
 from simpdm_frames.engine.remembering import find_neighbours
 from simpdm_frames.engine.residuals import Residuals
@@ -35,6 +37,14 @@ from simpdm_frames.settings import Settings
 __all__ = ["Engine"]
 
 _WAVES_AT_ONCE = 2**20  # of a member
+
+
+class Advisers(NamedTuple):
+    """Who is asked beside the networks, one after another."""
+
+    clusters: Clusters | None = None
+    processes: Processes | None = None
+    neighbours: Neighbours | None = None
 
 
 class Engine:
@@ -60,8 +70,7 @@ class Engine:
         scale: Scale,
         shares: Tensor,
         residuals: Residuals | None = None,
-        neighbours: Neighbours | None = None,
-        clusters: Clusters | None = None,
+        advisers: Advisers | None = None,
         *,
         seed: int,
         device: str,
@@ -81,10 +90,10 @@ class Engine:
         self.residuals = None if residuals is None else residuals.to(device)
         described = layout.n_numbers * settings.wave_width if settings.frequencies else 0
         height = pass_height(settings.members * max(described, layout.n_numbers + layout.n_levels))
-        self.neighbours, self.clusters = neighbours, clusters
-        advisers = [adviser for adviser in (clusters, neighbours) if adviser is not None]
+        self.advisers = advisers or Advisers()
+        asked = [adviser for adviser in self.advisers if adviser is not None]
         self._sampler = Sampler(
-            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height, advisers
+            self.denoiser, gaussian, multinomial, settings, self.shares, self.residuals, height, asked
         )
 
     @classmethod
@@ -150,10 +159,8 @@ class Engine:
             )
             return trial.advised(engine, deadline)
 
-    def advised(
-        self, clusters: Clusters | None, neighbours: Neighbours | None, residuals: Residuals | None
-    ) -> Engine:
-        """Give the same engine, which also asks clusters, and the neighbours of a row."""
+    def advised(self, advisers: Advisers, residuals: Residuals | None) -> Engine:
+        """Give the same engine, which also asks others."""
         return Engine(
             self.layout,
             self.settings,
@@ -161,8 +168,7 @@ class Engine:
             self.scale,
             self.shares,
             residuals,
-            neighbours,
-            clusters,
+            advisers,
             seed=self.seed,
             device=self.device,
             loss_curve=self.loss_curve,
@@ -323,45 +329,48 @@ class _Trial:
         truth = self._table.numbers[self._holdout.rows]
         return _residuals(self.judge.predictions()[0], truth, self._holdout.held)
 
-    def advised(self, engine: Engine, deadline: Deadline | None) -> Engine:
-        """Give an engine that asks clusters and neighbours too, if there are any.
+    def advised(self, plain: Engine, deadline: Deadline | None) -> Engine:
+        """Give an engine that asks others too, if there are any.
 
         What rows do not know themselves is estimated by the networks at first, then by all together.
         """
-        settings, plain = self._settings, engine
-        if not settings.neighbours:
+        settings, table, layout = self._settings, self._table, self._layout
+        if not settings.neighbours:  # who remembers no row has no other advisers either
             return plain
-        lessons, clusters = self.judge.lessons() if self.judge else None, None
-        grouped = find_clusters(
-            self._table,
-            self._layout,
-            settings.clusters,
-            plain.complete,
-            lessons,
-            torch.Generator().manual_seed(self._seed),
-        )
+        lessons = self.judge.lessons() if self.judge else None
+        advisers = Advisers()
+
+        def complete(rows: Table) -> Table:
+            return plain.advised(advisers, plain.residuals).complete(rows)
+
+        def source(device: str = "cpu") -> torch.Generator:
+            return torch.Generator(device).manual_seed(self._seed)
+
+        grouped = find_clusters(table, layout, settings.clusters, complete, lessons, source())
         if grouped is not None:
             clusters, lessons = grouped
-            engine = plain.advised(clusters, None, plain.residuals)
+            advisers = advisers._replace(clusters=clusters)
+        laid = find_processes(table, layout, settings.processes, complete, lessons, source(self._device))
+        if laid is not None:
+            processes, lessons = laid
+            advisers = advisers._replace(processes=processes)
         found = find_neighbours(
-            self._table,
-            self._layout,
-            settings,
-            self._rates,
-            engine.complete,
-            lessons,
-            torch.Generator(self._device).manual_seed(self._seed),
-            deadline,
+            table, layout, settings, self._rates, complete, lessons, source(self._device), deadline
         )
         if found is None:
-            return plain  # who remembers no row has no clusters either
+            return plain
         neighbours, lessons = found
-        residuals, n_numbers = None, self._layout.n_numbers
+        advisers = advisers._replace(neighbours=neighbours)
+        residuals, n_numbers = None, layout.n_numbers
         if lessons is not None:
             estimates, truth = (part[..., :n_numbers] for part in (lessons.estimates, lessons.truth))
             residuals = _residuals(estimates, truth, lessons.held)
-        engine = plain.advised(clusters, neighbours, residuals)
-        return plain.advised(clusters, neighbours.refilled(engine.complete(neighbours.rows)), residuals)
+        refilled = neighbours.refilled(complete(neighbours.rows))
+        if advisers.processes is not None:
+            advisers = advisers._replace(
+                processes=advisers.processes.refilled(complete(advisers.processes.rows))
+            )
+        return plain.advised(advisers._replace(neighbours=refilled), residuals)
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
         """Predict so many rows at a time that the waves of a wide table do not fill the memory."""

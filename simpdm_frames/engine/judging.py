@@ -59,6 +59,7 @@ class Lessons:
     ``estimates`` (pairs, r, n_numbers + n_levels) of ``shown``, a table of (pairs, r, …); ``truth`` (r, n_numbers +
     n_levels); ``held`` (pairs, r, n_columns) the cells in question; ``noise`` (n_columns,), how much of the squared
     error is chance that cancels out among all members; ``rows`` (r,) their positions in the table.
+    ``open`` is the share of the estimates that still is the networks' alone.
     """
 
     estimates: Tensor
@@ -67,6 +68,7 @@ class Lessons:
     held: Tensor
     noise: Tensor
     rows: Tensor
+    open: float = 1.0
 
     def first(self, number: int) -> Lessons:
         """Take the lessons of the first pairs."""
@@ -88,17 +90,32 @@ class Lessons:
         n_numbers = table.numbers.shape[-1]
         return Table(values[:, :n_numbers], values[:, n_numbers:], missing)
 
-    def trust(
-        self, told: Tensor, column: Tensor, signs: Tensor, expected: Expected = USUAL
-    ) -> tuple[Trust, Tensor]:
-        """Say how far to believe others who tell about the same cells, and what comes out of it.
+    def believe(
+        self, told: Tensor, column: Tensor, signs: Tensor | None = None, expected: Expected = USUAL
+    ) -> tuple[Trust, Lessons]:
+        """Say how far to believe others who tell about the same cells, and give the lessons as all together answer.
+
+        The further those are believed who were asked before, the less is expected of who comes next.
 
         Shape
         -----
-        ``told`` and what comes out as ``estimates``; ``signs`` (pairs, r, n_columns, n_signs) of how sure they are.
+        ``told`` as ``estimates``; ``signs`` (pairs, r, n_columns, n_signs) of how sure they are, if there are any.
         """
+        if signs is None:
+            signs = told.new_empty(*self.held.shape, 0)
+        expected = replace(expected, share=expected.share * self.open)
         trust = learn_trust(self.estimates, told, self.truth, self.held, column, self.noise, signs, expected)
-        return trust, self.estimates + trust.of(signs)[..., column] * (told - self.estimates)
+        shares = trust.of(signs)
+        together = self.estimates + shares[..., column] * (told - self.estimates)
+        count = self.held.sum((0, 1)).clamp(min=1)
+        of_column = (shares * self.held).sum((0, 1)) / count
+        of_all = float((of_column * count).sum() / count.sum())
+        return trust, replace(
+            self,
+            estimates=together,
+            noise=self.noise * (1 - of_column) ** 2,
+            open=self.open * (1 - of_all),
+        )
 
 
 class Judge:

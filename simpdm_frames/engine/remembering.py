@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
 
@@ -77,8 +76,7 @@ def find_neighbours(
             neighbours = study(lessons.unlearn(remembered, own, pair, column))
             told.append(neighbours.ask(lessons.shown.member(pair), estimates, own))
         answers, signs = (torch.stack(parts) for parts in zip(*told, strict=True))
-        trust, together = lessons.trust(answers, column, signs)
-        lessons = replace(lessons, estimates=together)
+        trust, lessons = lessons.believe(answers, column, signs)
     while len(weights) < number:
         study(remembered)
     return Neighbours(remembered, column, targets, weights, trust), lessons

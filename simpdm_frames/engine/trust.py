@@ -9,19 +9,21 @@ from torch import Tensor
 
 __all__ = ["USUAL", "Expected", "Trust", "learn_trust"]
 
-_CELLS_A_COLUMN = 100  # that all columns together count for in each of them
-_CELLS_A_SIGN = 10  # that no difference counts for in what each sign says
+_OF_A_COLUMN = 0.2  # deviation of the share in a column from that in all of them, as far as is expected
+_OF_A_SIGN = 0.5  # likewise, what a sign adds
+_LEANING = 20  # cells by which the error in a column leans on that in all of them
+_CERTAIN = 1e-3  # of the error in all columns: no column is told better than that
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What is expected as long as nothing is known, and for how many held-out cells that counts."""
+    """What share is expected as long as nothing is known, and how far off that may be: a mean and a deviation."""
 
     share: float
-    cells: int
+    deviation: float
 
 
-USUAL = Expected(0.3, 30)
+USUAL = Expected(0.3, 0.5)
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,9 @@ def learn_trust(
 ) -> Trust:
     """Find the mixture of two estimates that has the least squared error.
 
-    A regression of the networks' errors on how far the others are from them. Few cells tell little about a column, so each
-    leans on all others, and all of them on what is expected.
+    A regression of the networks' errors on how far the others are from them, which leans on what is expected. A cell tells
+    the less, the larger the errors in its column are where the two are apart: a few cells that are far out would else
+    settle what is right for all.
 
     Parameters
     ----------
@@ -115,20 +118,28 @@ def learn_trust(
 
     whose = held.nonzero()[:, -1]
     size, gain, chance = of_cells(apart**2), of_cells(wrong * apart), noise[whose]
-    sums = size.new_zeros(2, n_columns).index_add(1, whose, torch.stack([size, chance]))
-    real = (1 - sums[1] / sums[0].clamp(min=1e-300)).clamp(min=0.0)  # of how far they are apart
-    size = size * real[whose]
-    # Chance has no more to play with than the better of both is wrong.
-    errors = [of_cells((estimates - truth) ** 2).mean() for estimates in (networks, others)]
-    a_cell = torch.stack([size.mean(), *errors]).min().clamp(min=1e-6 * size.mean())
-    if not a_cell > 0:  # they say the same, or nothing
-        size, gain, chance, a_cell = size * 0, gain * 0, chance * 0, torch.ones_like(noise[0])
+    error = of_cells(wrong**2)
+    of_columns = size.new_zeros(3, n_columns)
+    of_columns.index_add_(1, whose, torch.stack([size, chance, size * error]))
+    sizes, chances, errors = of_columns
+    # Chance has no more to play with than the two are apart.
+    real = (1 - chances / sizes.clamp(min=1e-300)).clamp(min=0.0)
+    overall_error = errors.sum() / sizes.sum().clamp(min=1e-300)
+    if not overall_error > 0:  # they say the same, or nothing is wrong
+        return Trust(
+            torch.full((n_columns,), expected.share, device=device, dtype=torch.float32),
+            torch.zeros(n_signs, device=device, dtype=torch.float32),
+        )
+    leaning = _LEANING * size.mean()
+    in_column = ((errors + leaning * overall_error) / (sizes + leaning)).clamp(min=_CERTAIN * overall_error)
+    weight = ((real > 0) / in_column)[whose]
     told = torch.nn.functional.one_hot(whose, n_columns).to(size.dtype)
     told = torch.cat([torch.ones_like(told[:, :1]), signs[held], told], dim=1)
-    leaning = [expected.cells, *[_CELLS_A_SIGN] * n_signs, *[_CELLS_A_COLUMN] * n_columns]
-    leans = a_cell * torch.tensor(leaning, dtype=size.dtype)
-    right = told.T @ (gain - chance)
+    deviations = [expected.deviation, *[_OF_A_SIGN] * n_signs, *[_OF_A_COLUMN] * n_columns]
+    leans = torch.tensor(deviations, dtype=size.dtype) ** -2
+    right = told.T @ (weight * (gain - chance))
     right[0] += leans[0] * expected.share
-    found = torch.linalg.solve((told * size.unsqueeze(1)).T @ told + leans.diag(), right).float().to(device)
+    left = (told * (weight * size * real[whose]).unsqueeze(1)).T @ told + leans.diag()
+    found = torch.linalg.solve(left, right).float().to(device)
     overall, by_sign, by_column = found.split([1, n_signs, n_columns])
     return Trust(overall + by_column, by_sign)

@@ -163,18 +163,18 @@ def test_small_tables_have_clusters_where_rows_are_remembered():
     table = Encoded(Layout(3), numbers.numpy(), np.empty((120, 0), dtype=np.int64), missing.numpy())
     recipe = preset("fast", 120, 3).override(steps=20, width=16, neighbour_steps=5)
     engine = Engine.fit(table, recipe, seed=0)
-    assert (engine.clusters.trust[1:] > 0.5).all()
+    assert (engine.advisers.clusters.trust[1:] > 0.5).all()
     whole, part = engine.impute(table), engine.impute(table, batch_size=7)
     np.testing.assert_array_equal(whole.numbers, part.numbers)
     without = Engine.fit(table, recipe.override(clusters=0), seed=0)
-    assert without.clusters is None
+    assert without.advisers.clusters is None
     told = table.missing[:, 1] & ~table.missing[:, 0] & ~table.missing[:, 2]
     error, other = (
         ((done.numbers - table.numbers)[told, 1] ** 2).mean() for done in (whole, without.impute(table))
     )
     assert error < 0.05 * numbers[:, 1].var()
     assert error < other
-    assert Engine.fit(table, recipe.override(neighbours=0), seed=0).clusters is None
+    assert Engine.fit(table, recipe.override(neighbours=0), seed=0).advisers.clusters is None
 
 
 def test_clusters_are_for_few_rows_and_columns_and_for_who_has_the_time():

@@ -222,19 +222,19 @@ def test_rows_that_repeat_tell_their_holes():
         errors[neighbours] = ((done - table.numbers)[table.missing] ** 2).mean()
     assert errors[300] < 0.3 * errors[0]
     # Few rows that count and agree: so it is where rows stand several times.
-    assert (engine.neighbours.trust.of(torch.zeros(4, 2)) > 0.6).all()
+    assert (engine.advisers.neighbours.trust.of(torch.zeros(4, 2)) > 0.6).all()
 
 
 def test_a_table_without_holes_has_nobody_to_ask():
     whole = repeating()
     whole = Encoded(whole.layout, whole.numbers, whole.codes, np.zeros_like(whole.missing))
-    assert Engine.fit(whole, preset("fast", 300, 4).override(steps=3), seed=0).neighbours is None
+    assert Engine.fit(whole, preset("fast", 300, 4).override(steps=3), seed=0).advisers.neighbours is None
 
 
 def test_no_scout_no_judgement_but_neighbours_all_the_same():
     table = repeating()
     engine = Engine.fit(table, preset("fast", 300, 4).override(steps=3, scouts=0), seed=0)
-    assert engine.neighbours.trust.columns.tolist() == [pytest.approx(USUAL.share)] * 4
+    assert engine.advisers.neighbours.trust.columns.tolist() == [pytest.approx(USUAL.share)] * 4
     assert engine.residuals is None
 
 
@@ -244,7 +244,10 @@ def test_a_wide_table_is_not_compared_row_by_row():
     missing = np.zeros((512, 2), dtype=bool)
     missing[3] = True
     table = Encoded(layout, RANDOM.normal(size=(512, 1)).astype(np.float32), codes, missing)
-    assert Engine.fit(table, preset("fast", 512, 2).override(steps=2, width=8), seed=0).neighbours is None
+    assert (
+        Engine.fit(table, preset("fast", 512, 2).override(steps=2, width=8), seed=0).advisers.neighbours
+        is None
+    )
 
 
 def test_large_tables_and_short_budgets_remember_fewer_rows_or_none():

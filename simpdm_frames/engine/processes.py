@@ -1,0 +1,321 @@
+"""Processes: estimates from a smooth surface over rows, laid through all of them at once.
+
+A network of a few hundred steps has not learnt all that some thousand rows say about a smooth dependence. A Gaussian
+process finds the surface that fits them best, given how fast it may change along each column and how much of a cell is
+chance; both are learnt by how likely they make the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from simpdm_frames.encoded import Layout
+from simpdm_frames.engine.judging import Lessons
+from simpdm_frames.engine.likeness import values_of
+from simpdm_frames.engine.ragged import columns_of, even
+from simpdm_frames.engine.stretch import learn_stretch, stretch
+from simpdm_frames.engine.table import Table
+from simpdm_frames.engine.trust import Expected, Trust
+
+__all__ = ["Kernel", "Processes", "covariance", "find_processes", "learn_kernel"]
+
+_STEPS = 60  # of the learning of a kernel
+_RATE = 0.1
+_STUDIED = 400  # rows that a step looks at; the work grows with their cube
+_LOOSE = 2.0  # deviation of the logarithms of what is learnt from where they start
+_ROUNDING = 1e-4  # of a target's variance, added to what is chance: rows may stand there twice
+_HALFWAY = 0.5  # from the value of a number to its rank: steps of either kind may matter
+_QUERIES = 64  # rows that are asked about at a time
+_WIDEST = 64  # numbers and levels: of more, surfaces tell less and take longer
+_FEWEST = 8  # rows that know a column
+_EXPECTED = Expected(0.4, 0.3)
+
+
+class Kernel(NamedTuple):
+    """How alike what is to be told of two rows is taken to be.
+
+    Shape
+    -----
+    ``rate`` (d,), how fast the surface may change along each feature; ``slope`` (d,), how steep a plane in it may be;
+    ``size`` and ``chance``, the variance of the surface and of what is chance; ``unsure`` (n_columns,), what
+    is added to chance where a column is itself an estimate.
+    """
+
+    rate: Tensor
+    slope: Tensor
+    size: Tensor
+    chance: Tensor
+    unsure: Tensor
+
+
+@dataclass(frozen=True)
+class Processes:
+    """A Gaussian process for each column that lacks numbers, over what all other columns hold.
+
+    Parameters
+    ----------
+    rows
+        What is remembered, holes filled with estimates.
+    column
+        The column of each number and level.
+    knots, places
+        Where numbers are put for the second time, see ``learn_stretch``: half-way to their ranks.
+    targets
+        The columns that are estimated.
+    kernels
+        One for each of them.
+    trust
+        How far processes are believed.
+
+    Shape
+    -----
+    ``rows`` of (n, …), ``column`` (n_numbers + n_levels,).
+    """
+
+    rows: Table
+    column: Tensor
+    knots: Tensor
+    places: Tensor
+    targets: Sequence[int]
+    kernels: Sequence[Kernel]
+    trust: Trust
+
+    def refilled(self, rows: Table) -> Processes:
+        """Give the same with better estimates in the holes of the rows."""
+        return replace(self, rows=rows)
+
+    def mix(self, table: Table, numbers: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+        """Mix what others estimate for the holes of some rows with what processes tell; levels are left as they are.
+
+        Shape
+        -----
+        ``numbers`` (n, n_numbers), ``probabilities`` (n, n_levels); results likewise.
+        """
+        others = torch.cat([numbers, probabilities], dim=1)
+        apart = self.ask(table, others)[:, : numbers.shape[1]] - numbers
+        return numbers + self.trust.columns[: numbers.shape[1]] * apart, probabilities
+
+    @torch.no_grad()
+    def ask(self, table: Table, others: Tensor) -> Tensor:
+        """Ask about the holes of some rows.
+
+        Parameters
+        ----------
+        others
+            What others estimate, which stands in the holes that are not asked about, and where nobody is to be asked.
+
+        Shape
+        -----
+        ``others`` and the result (n, n_numbers + n_levels).
+        """
+        result = others.clone()
+        hidden = table.missing[:, self.column]
+        n_numbers = table.numbers.shape[1]
+        values = torch.where(hidden, others, values_of(table))
+        features = _features(values, n_numbers, self.knots, self.places)
+        for target, kernel, (keys, weights, centre, spread) in zip(
+            self.targets, self.kernels, self._solved, strict=True
+        ):
+            for rows in torch.split(table.missing[:, target].nonzero().flatten(), _QUERIES):
+                # Always as many rows, because a product of another height may be rounded in another way.
+                asked = functional.pad(features[rows], (0, 0, 0, _QUERIES - len(rows)))
+                told = (covariance(kernel, asked, keys) @ weights)[: len(rows), 0]
+                result[rows, target] = (centre + spread * told).to(result)
+        return result
+
+    @cached_property
+    def _solved(self) -> list[tuple[Tensor, Tensor, Tensor, Tensor]]:
+        """Give for each target the rows that know it, their weights, and the unit; in double, for matrices are inverted."""
+        numbers = self.rows.numbers
+        features = _features(values_of(self.rows), numbers.shape[1], self.knots, self.places)
+        unsure = self.rows.missing.double()
+        return [
+            _solve(kernel, features[known], unsure[known], numbers[known, target])
+            for target, kernel in zip(self.targets, self.kernels, strict=True)
+            for known in [~self.rows.missing[:, target]]
+        ]
+
+
+def find_processes(
+    table: Table,
+    layout: Layout,
+    most: int,
+    complete: Callable[[Table], Table],
+    lessons: Lessons | None,
+    generator: torch.Generator,
+) -> tuple[Processes, Lessons | None] | None:
+    """Lay surfaces through rows, and settle how far to believe them; None where there is nothing to tell.
+
+    Parameters
+    ----------
+    most
+        Rows that are remembered, at most.
+    complete
+        Fills holes with what others estimate.
+    lessons
+        What others say about cells that they were held off; None if nobody was.
+
+    Returns
+    -------
+    processes, lessons
+        The lessons as they are when all answer together.
+    """
+    column = columns_of(layout.n_numbers, layout.cardinalities).to(table.missing.device)
+    if not most or len(column) > _WIDEST:
+        return None
+    kept = torch.randperm(len(table), generator=generator, device=column.device)[:most]
+    remembered = complete(table.rows(kept))
+    lacking, known = remembered.missing.any(0), (~remembered.missing).sum(0)
+    targets = [target for target in range(layout.n_numbers) if lacking[target] and known[target] >= _FEWEST]
+    if not targets:
+        return None
+    knots, places = learn_stretch(table.numbers, table.missing[:, : layout.n_numbers], _HALFWAY)
+    trust = Trust.usual(layout.n_columns, 0, column.device)
+
+    def study(rows: Table) -> Processes:
+        features = _features(values_of(rows), layout.n_numbers, knots, places)
+        kernels = []
+        for target in targets:
+            knows = ~rows.missing[:, target]
+            others = torch.cat([column != target, column[: layout.n_numbers] != target])
+            kernels.append(
+                learn_kernel(
+                    features[knows],
+                    rows.missing[knows].double(),
+                    rows.numbers[knows, target],
+                    others,
+                    generator,
+                )
+            )
+        return Processes(rows, column, knots, places, targets, kernels, trust)
+
+    if lessons is None:
+        return study(remembered), None
+    # What is learnt from a cell cannot be judged by it, so this is learnt without the cells held out.
+    own = torch.full((len(table),), -1, device=column.device)
+    own[kept] = torch.arange(len(kept), device=column.device)
+    own, pairs, unlearnt = own[lessons.rows], range(len(lessons.estimates)), remembered
+    for pair in pairs:
+        unlearnt = lessons.unlearn(unlearnt, own, pair, column)
+    processes = study(unlearnt)
+    told = torch.stack(
+        [
+            processes.refilled(lessons.unlearn(remembered, own, pair, column)).ask(
+                lessons.shown.member(pair), lessons.estimates[pair]
+            )
+            for pair in pairs
+        ]
+    )
+    trust, lessons = lessons.believe(told, column, expected=_EXPECTED)
+    trust = replace(trust, columns=trust.columns.clamp(0.0, 1.0))
+    return replace(processes.refilled(remembered), trust=trust), lessons
+
+
+@torch.enable_grad()
+def learn_kernel(
+    features: Tensor, unsure: Tensor, target: Tensor, others: Tensor, generator: torch.Generator
+) -> Kernel:
+    """Learn how fast a surface changes, and what is chance, by how likely they make what some rows hold.
+
+    Parameters
+    ----------
+    others
+        The features that may tell about the target.
+
+    Shape
+    -----
+    ``features`` (n, d), ``unsure`` (n, n_columns), ``target`` (n,), ``others`` (d,) bool.
+    """
+    count, device = max(int(others.sum()), 1), features.device
+    y, _, _ = _standard(target)
+
+    def at(*shape: int, value: float) -> Tensor:
+        return torch.full(shape, value, dtype=torch.float64, device=device)
+
+    # The more features there are, the less each of them says at first.
+    starts = Kernel(
+        at(len(others), value=-1.0 - 0.5 * math.log(max(count / 8, 1))),
+        at(len(others), value=-3.0),
+        at(value=0.0),
+        at(value=-1.5),
+        at(unsure.shape[1], value=-3.0),
+    )
+    logs = Kernel(*(start.clone().requires_grad_() for start in starts))
+    asked = others.double()
+    optimiser = torch.optim.Adam(logs, lr=_RATE)
+    for step in range(_STEPS):
+        for group in optimiser.param_groups:
+            group["lr"] = _RATE * (1 - step / _STEPS)
+        some = torch.randperm(len(features), generator=generator, device=device)[:_STUDIED]
+        kernel = _of_logs(logs, asked)
+        factor = torch.linalg.cholesky(_noisy(kernel, features[some], unsure[some]))
+        weights = torch.cholesky_solve(y[some].unsqueeze(1), factor)
+        unlikely = 0.5 * (y[some] @ weights).sum() + factor.diagonal().log().sum()
+        far = torch.stack([((log - start) ** 2).sum() for log, start in zip(logs, starts, strict=True)]).sum()
+        loss = unlikely + 0.5 * far / _LOOSE**2
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    with torch.no_grad():
+        return _of_logs(logs, asked)
+
+
+def covariance(kernel: Kernel, left: Tensor, right: Tensor) -> Tensor:
+    """Say how much the surface at some rows goes along with that at others: Matérn's 3/2, and a plane.
+
+    Shape
+    -----
+    ``left`` (n, d), ``right`` (m, d), result (n, m).
+    """
+    a, b = left * kernel.rate, right * kernel.rate
+    squares = (a**2).sum(1, keepdim=True) + (b**2).sum(1) - 2 * a @ b.T
+    apart = (3 * squares.clamp(min=1e-10)).sqrt()  # the root of nothing has no slope
+    return kernel.size * (1 + apart) * (-apart).exp() + (left * kernel.slope) @ right.T
+
+
+def _of_logs(logs: Kernel, asked: Tensor) -> Kernel:
+    """Take exponentials; a column tells nothing about itself."""
+    return Kernel(logs.rate.exp() * asked, logs.slope.exp() * asked, *(log.exp() for log in logs[2:]))
+
+
+def _noisy(kernel: Kernel, features: Tensor, unsure: Tensor) -> Tensor:
+    """Give the covariance of what rows hold: that of the surface, and chance."""
+    chance = kernel.chance + unsure @ kernel.unsure + _ROUNDING
+    return covariance(kernel, features, features) + chance.diag()
+
+
+def _solve(
+    kernel: Kernel, features: Tensor, unsure: Tensor, target: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Weigh rows so that their covariances with another row add up to what is expected of it."""
+    y, centre, spread = _standard(target)
+    factor = torch.linalg.cholesky(_noisy(kernel, features, unsure))
+    weights = torch.cholesky_solve(y.unsqueeze(1), factor)
+    lacking = even(len(features)) - len(features)  # whole vectors: see ``even``
+    keys = functional.pad(features, (0, 0, 0, lacking))
+    return keys, functional.pad(weights, (0, even(1) - 1, 0, lacking)), centre, spread
+
+
+def _standard(target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Put a column on mean 0 and deviation 1, and give both."""
+    target = target.double()
+    centre, spread = target.mean(), target.std(correction=0).clamp(min=1e-6)
+    return (target - centre) / spread, centre, spread
+
+
+def _features(values: Tensor, n_numbers: int, knots: Tensor, places: Tensor) -> Tensor:
+    """Give what surfaces lie over: numbers, levels, and the places of numbers between value and rank.
+
+    Shape
+    -----
+    ``values`` (n, n_numbers + n_levels), result (n, 2 n_numbers + n_levels).
+    """
+    return torch.cat([values, stretch(values[:, :n_numbers], knots, places)], dim=1).double()
