@@ -52,7 +52,7 @@ _COMPARED = 40e6  # cells with a row each, in a second, by one core
 _FOR_COMPARING = 0.1  # of a budget of time
 _FEW = 1000  # rows
 _NARROW = 8  # columns: the shape of a Gaussian takes as many numbers as their square
-_LAID_THROUGH = 2500  # rows, by Gaussian processes at most: the work grows with their cube
+_LAID_THROUGH = 2500  # rows, by Gaussian processes of default: the work grows with their cube
 _ENOUGH = 250  # rows: of fewer, nobody could tell how fast a surface changes
 _TOO_MANY = 5000  # rows, of which so few tell nothing that networks do not know
 _FOR_CLUSTERS = 40.0  # seconds of a budget, at least
@@ -73,9 +73,9 @@ def _clusters(n_rows: int, n_columns: int) -> int:
     return 2 if n_rows <= _FEW and n_columns <= _NARROW else 0
 
 
-def _processes(n_rows: int) -> int:
-    """Say through how many rows to lay Gaussian processes, at most."""
-    return _LAID_THROUGH if _ENOUGH <= n_rows <= _TOO_MANY else 0
+def _processes(n_rows: int, most: int = _LAID_THROUGH) -> int:
+    """Say through how many rows to lay Gaussian processes."""
+    return most if _ENOUGH <= n_rows <= _TOO_MANY else 0
 
 
 def _patient_recipe(n_rows: int, n_columns: int) -> Settings:
@@ -150,7 +150,7 @@ def _best(n_rows: int, n_columns: int) -> Settings:
         steps=5 * _patient_steps(n_rows, n_columns, recipe.batch_size) // 2,
         patience=recipe.patience * 3 // 2,
         neighbours=_neighbours(n_rows, n_columns, 16_384),
-        processes=_processes(n_rows),
+        processes=_processes(n_rows, 2 * _LAID_THROUGH),
         likenesses=4,
         neighbour_steps=400,
     )
