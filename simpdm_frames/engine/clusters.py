@@ -26,10 +26,10 @@ from simpdm_frames.engine.trust import Expected, Trust
 __all__ = ["Clusters", "Mixture", "expect", "find_clusters", "fit_mixture"]
 
 _SIZES = (2, 3, 4, 6, 8, 12)  # Gaussians of a mixture; nobody knows the right number, so all are averaged
-_FEWEST_ROWS = 8  # that a Gaussian has to itself
+_FEWEST_ROWS = 20  # that a Gaussian has to itself
 _ROUNDS = 15  # of expectation and maximisation; more of them change nothing
 _ROUNDS_TO_START = 8
-_BORROWED = 5.0  # rows by which each Gaussian leans on the shape that all have in common
+_BORROWED = 10.0  # rows by which each Gaussian leans on the shape that all have in common
 _ROUNDING = 1e-3  # added to each variance: no Gaussian is a point
 _EXPECTED = Expected(0.9, 0.2)  # few rows leave few cells to judge by, and networks less to learn
 _WIDEST = 24  # numbers and levels: matrices are of their square, and there are many
