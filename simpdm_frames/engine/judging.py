@@ -18,6 +18,7 @@ from simpdm_frames.engine.trust import USUAL, Expected, Trust, learn_trust
 
 __all__ = ["Average", "Judge", "Lessons"]
 
+_OPEN = 3.0  # times the share that is open, as far as it is below 1, what is expected may be off
 _MOST_UNKNOWN = 1024  # rows with holes, in which members may disagree
 _LATER = 2  # times as many steps as a single network takes until its labels are best
 _KEPT = float("inf")  # no step is due
@@ -95,7 +96,8 @@ class Lessons:
     ) -> tuple[Trust, Lessons]:
         """Say how far to believe others who tell about the same cells, and give the lessons as all together answer.
 
-        The further those are believed who were asked before, the less is expected of who comes next.
+        The further those are believed who were asked before, the less is expected of who comes next; and where little is
+        left to tell, the surer that is.
 
         Shape
         -----
@@ -103,7 +105,8 @@ class Lessons:
         """
         if signs is None:
             signs = told.new_empty(*self.held.shape, 0)
-        expected = replace(expected, share=expected.share * self.open)
+        deviation = expected.deviation * min(_OPEN * self.open, 1.0)
+        expected = Expected(expected.share * self.open, deviation)
         trust = learn_trust(self.estimates, told, self.truth, self.held, column, self.noise, signs, expected)
         shares = trust.of(signs)
         together = self.estimates + shares[..., column] * (told - self.estimates)
