@@ -19,6 +19,7 @@ from simpdm_frames.engine.trust import USUAL, Expected, Trust, learn_trust
 __all__ = ["Average", "Judge", "Lessons"]
 
 _OPEN = 3.0  # times the share that is open, as far as it is below 1, what is expected may be off
+_NEVER_SURE = 0.01  # of it, at least: a regression cannot lean on what is certain
 _MOST_UNKNOWN = 1024  # rows with holes, in which members may disagree
 _LATER = 2  # times as many steps as a single network takes until its labels are best
 _KEPT = float("inf")  # no step is due
@@ -105,7 +106,7 @@ class Lessons:
         """
         if signs is None:
             signs = told.new_empty(*self.held.shape, 0)
-        deviation = expected.deviation * min(_OPEN * self.open, 1.0)
+        deviation = expected.deviation * min(max(_OPEN * self.open, _NEVER_SURE), 1.0)
         expected = Expected(expected.share * self.open, deviation)
         trust = learn_trust(self.estimates, told, self.truth, self.held, column, self.noise, signs, expected)
         shares = trust.of(signs)

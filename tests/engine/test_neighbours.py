@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import torch
 
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Deadline, Engine
+from simpdm_frames.engine.judging import Lessons
 from simpdm_frames.engine.likeness import Weights, lay_keys, learn_weights, shares, values_of
 from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.ragged import columns_of
@@ -155,12 +157,47 @@ def test_chance_that_cancels_out_is_not_held_against_networks():
     assert judged(*args, noise=1.0).columns.tolist() == [pytest.approx(USUAL.share)]
 
 
-@pytest.mark.parametrize("expected", [USUAL, Expected(0.9, 300)])
+@pytest.mark.parametrize("expected", [USUAL, Expected(0.9, 0.2)])
 def test_without_a_cell_to_judge_by_what_is_expected_is_trusted(expected):
     nothing = torch.zeros(0, 1)
     assert judged(nothing, nothing, nothing, expected=expected).columns.tolist() == [
         pytest.approx(expected.share)
     ]
+
+
+def test_a_few_cells_far_out_do_not_settle_what_is_right_for_all():
+    source = torch.Generator().manual_seed(0)
+    truth, networks, neighbours = (torch.randn(200, 1, generator=source) for _ in range(3))
+    wrong, others = 0.2 * networks, truth + 0.2 * neighbours
+    wrong[:2] += 5.0  # networks know nothing about two cells, and neighbours happen to
+    apart = truth + wrong - others
+    assert float((wrong * apart).sum() / (apart**2).sum()) > 0.8  # these two have most of all that is squared
+    assert 0.2 < float(judged(truth + wrong, others, truth).columns) < 0.6
+
+
+def lessons(n=400):
+    """Networks that are off by as much as those are that come after them."""
+    source = torch.Generator().manual_seed(0)
+    truth, networks = (torch.randn(n, 1, generator=source) for _ in range(2))
+    shown = Table(truth.unsqueeze(0), truth[:, :0].unsqueeze(0), torch.ones(1, n, 1).bool())
+    held = torch.ones(1, n, 1).bool()
+    return Lessons((truth + networks).unsqueeze(0), shown, truth, held, torch.zeros(1), torch.arange(n))
+
+
+def test_who_comes_next_is_expected_to_add_the_less_the_further_others_are_believed():
+    at_first, one = lessons(), torch.tensor([0])
+    nothing = replace(at_first, held=~at_first.held)
+    assert float(nothing.believe(at_first.estimates, one)[0].columns) == pytest.approx(USUAL.share)
+    trust, after = at_first.believe(at_first.truth.unsqueeze(0), one, expected=Expected(0.9, 0.2))
+    assert after.open == pytest.approx(1 - float(trust.columns), abs=1e-6)
+    torch.testing.assert_close(
+        after.estimates, torch.lerp(at_first.estimates, at_first.truth.unsqueeze(0), trust.columns)
+    )
+    later = replace(after, held=~after.held).believe(at_first.estimates, one)[0]
+    assert float(later.columns) == pytest.approx(USUAL.share * after.open)
+    told = at_first.truth.unsqueeze(0)
+    trusts = [float(replace(at_first, open=left).believe(told, one)[0].columns) for left in (0.0, 0.5, 1.0)]
+    assert 0 < trusts[0] < trusts[1] < trusts[2] < 1
 
 
 def test_signs_tell_where_to_believe():
