@@ -29,8 +29,7 @@ FrameT = TypeVar("FrameT")
 _FEW_ROWS = 10
 _FEW_STEPS = 100
 _AIM = 0.97  # of a budget of time: a machine with other work too is late more often than early
-_FOR_NETWORKS = 0.85  # of the same; what is left is for finding out which rows are alike …
-_BESIDE_PROCESSES = 0.65  # … and for processes, where there are any
+_FOR_NETWORKS = 0.85  # of the same; what is left is for finding out which rows are alike
 
 
 @named
@@ -176,7 +175,7 @@ class Learnt:
         if n_rows < _FEW_ROWS:
             place.warn(f"a model of {n_rows} rows has little to learn from: expect guesses", FewRowsWarning)
         device = settle_device(wish.gpu, wish.device, place)
-        from simpdm_frames.engine import Deadline, Engine, TimeBudget  # noqa: PLC0415  # torch is slow to import
+        from simpdm_frames.engine import Deadline, Engine, TimeBudget, foreseen  # noqa: PLC0415  # torch is slow to import
 
         sample = self.sample(wish)
         table = codec.encode(sample)
@@ -187,8 +186,14 @@ class Learnt:
             reserve = n_fills / (6 * min(settings.batch_size, len(table)))
             deadline = Deadline(self.began + _AIM * wish.time_budget, n_fills)
             left = deadline.at - time.perf_counter()
-            share = _BESIDE_PROCESSES if settings.processes else _FOR_NETWORKS
-            limit = TimeBudget(left * (share if settings.neighbours else 1.0), reserve)
+            if settings.neighbours:
+                beside = (
+                    foreseen(len(table), table.layout.n_columns, settings.processes)
+                    if settings.processes
+                    else 0.0
+                )
+                left = _FOR_NETWORKS * max(left - beside, left / 2)
+            limit = TimeBudget(left, reserve)
         narrator = Narrator(
             f"{len(table):,} rows, {table.layout.n_columns} columns, {settings.members} networks on {device}",
             aloud=wish.verbose > 0,

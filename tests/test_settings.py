@@ -51,6 +51,7 @@ OUT_OF_RANGE = {
     "likenesses": [0],
     "neighbour_steps": [0],
     "clusters": [-1],
+    "processes": [-1, 16_385],
 }
 
 

@@ -6,6 +6,7 @@ came from, so it runs by itself: ``Engine.fit(encoded, settings).impute(encoded)
 
 from simpdm_frames.engine.engine import Engine
 from simpdm_frames.engine.likeness import Deadline
+from simpdm_frames.engine.processes import foreseen
 from simpdm_frames.engine.training import (
     Callback,
     EarlyStop,
@@ -14,4 +15,13 @@ from simpdm_frames.engine.training import (
     TimeBudget,
 )
 
-__all__ = ["Callback", "Deadline", "EarlyStop", "Engine", "NonFiniteLossError", "Progress", "TimeBudget"]
+__all__ = [
+    "Callback",
+    "Deadline",
+    "EarlyStop",
+    "Engine",
+    "NonFiniteLossError",
+    "Progress",
+    "TimeBudget",
+    "foreseen",
+]

@@ -1,11 +1,20 @@
+import itertools
+
 import numpy as np
 import pytest
 import torch
 
 from simpdm_frames.encoded import Encoded, Layout
-from simpdm_frames.engine import Engine
+from simpdm_frames.engine import Engine, processes
 from simpdm_frames.engine.judging import Lessons
-from simpdm_frames.engine.processes import Kernel, Processes, covariance, find_processes, learn_kernel
+from simpdm_frames.engine.processes import (
+    Kernel,
+    Processes,
+    covariance,
+    find_processes,
+    foreseen,
+    learn_kernel,
+)
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.stretch import stretch
 from simpdm_frames.engine.table import Table
@@ -61,10 +70,10 @@ def test_an_estimate_is_the_conditional_mean_of_a_gaussian():
         torch.tensor([0.1, 0.2, 0.3]).double(),
     )
     knots = torch.arange(64.0).expand(3, -1).contiguous()
-    processes = Processes(
+    laid = Processes(
         rows, torch.arange(3), knots, 2 * knots, [2], [kernel], Trust(torch.ones(3), torch.zeros(0))
     )
-    found = processes.ask(rows, rows.numbers)
+    found = laid.ask(rows, rows.numbers)
     features = torch.cat([rows.numbers, stretch(rows.numbers, knots, 2 * knots)], dim=1).double()
     known = ~missing[:, 2]
     y = numbers[known, 2].double()
@@ -110,14 +119,14 @@ def test_what_tells_nothing_changes_nothing():
 def test_smooth_surfaces_are_found():
     numbers, missing = bent()
     table = table_of(numbers, missing)
-    processes, lessons = find_processes(table, Layout(3), 300, same, None, source())
+    found, lessons = find_processes(table, Layout(3), 300, same, None, source())
     assert lessons is None
-    assert list(processes.targets) == [2]
-    assert processes.trust.columns.tolist() == pytest.approx([USUAL.share] * 3)
+    assert list(found.targets) == [2]
+    assert found.trust.columns.tolist() == pytest.approx([USUAL.share] * 3)
     holes = missing[:, 2]
-    told = processes.ask(table, table.numbers)[holes, 2]
+    told = found.ask(table, table.numbers)[holes, 2]
     assert ((told - numbers[holes, 2]) ** 2).mean() < 0.05 * numbers[:, 2].var()
-    mixed, _ = processes.mix(table, table.numbers, numbers[:, :0])
+    mixed, _ = found.mix(table, table.numbers, numbers[:, :0])
     torch.testing.assert_close(mixed[holes, 2], USUAL.share * told)
 
 
@@ -128,11 +137,11 @@ def test_levels_tell_and_are_left_to_others():
     numbers[:, 2] = numbers[:, 0] * (2 * sort - 1)
     hidden = torch.cat([missing, torch.zeros(300, 1).bool()], dim=1)
     table = Table(numbers.masked_fill(missing, 0.0), levels, hidden)
-    processes, _ = find_processes(table, Layout(3, (2,)), 300, same, None, source())
-    found = processes.ask(table, torch.cat([table.numbers, levels], dim=1))
+    found, _ = find_processes(table, Layout(3, (2,)), 300, same, None, source())
+    told = found.ask(table, torch.cat([table.numbers, levels], dim=1))
     holes = missing[:, 2]
-    assert ((found[:, 2] - numbers[:, 2])[holes] ** 2).mean() < 0.1 * numbers[:, 2].var()
-    assert processes.mix(table, table.numbers, levels)[1] is levels
+    assert ((told[:, 2] - numbers[:, 2])[holes] ** 2).mean() < 0.1 * numbers[:, 2].var()
+    assert found.mix(table, table.numbers, levels)[1] is levels
 
 
 def test_processes_are_believed_as_far_as_they_are_right_about_what_they_never_saw():
@@ -151,8 +160,8 @@ def test_processes_are_believed_as_far_as_they_are_right_about_what_they_never_s
             torch.zeros(3),
             torch.arange(300),
         )
-        processes, after = find_processes(table_of(numbers, missing), Layout(3), 300, same, lessons, source())
-        shares[name] = float(processes.trust.columns[2])
+        found, after = find_processes(table_of(numbers, missing), Layout(3), 300, same, lessons, source())
+        shares[name] = float(found.trust.columns[2])
         assert after.open < 1 - 0.9 * shares[name]
     assert shares["knows"] < 0.2
     assert shares["guesses"] > 0.7
@@ -173,10 +182,10 @@ def test_equal_rows_and_constant_columns_do_no_harm():
     missing = torch.cat([missing, torch.zeros_like(missing)])
     numbers[:, 1], missing[::5, 1] = 0.5, True
     table = table_of(numbers, missing)
-    processes, _ = find_processes(table, Layout(3), 300, same, None, source())
-    found = processes.ask(table, table.numbers)
-    assert found.isfinite().all()
-    torch.testing.assert_close(found[missing[:, 1], 1], numbers[missing[:, 1], 1], atol=1e-3, rtol=0.0)
+    found, _ = find_processes(table, Layout(3), 300, same, None, source())
+    told = found.ask(table, table.numbers)
+    assert told.isfinite().all()
+    torch.testing.assert_close(told[missing[:, 1], 1], numbers[missing[:, 1], 1], atol=1e-3, rtol=0.0)
 
 
 def test_a_fill_depends_neither_on_batches_nor_on_order():
@@ -212,6 +221,15 @@ def test_processes_are_for_tables_of_some_rows_and_for_who_has_the_time():
 
 def test_columns_are_those_of_the_layout():
     numbers, missing = bent()
-    processes, _ = find_processes(table_of(numbers, missing), Layout(3), 100, same, None, source())
-    assert len(processes.rows) == 100
-    assert processes.column.tolist() == columns_of(3, ()).tolist()
+    found, _ = find_processes(table_of(numbers, missing), Layout(3), 100, same, None, source())
+    assert len(found.rows) == 100
+    assert found.column.tolist() == columns_of(3, ()).tolist()
+
+
+def test_what_it_will_take_grows_with_rows_and_columns(monkeypatch):
+    ticks = itertools.count()
+    monkeypatch.setattr(processes.time, "perf_counter", lambda: float(next(ticks)))
+    few, more, many = (foreseen(*size, 2500) for size in ((300, 4), (2500, 4), (2500, 16)))
+    assert 0 < few < more
+    assert many == pytest.approx(4 * more)
+    assert foreseen(10_000, 4, 2500) == pytest.approx(more)
