@@ -31,7 +31,9 @@ _ROUNDS = 15  # of expectation and maximisation; more of them change nothing
 _ROUNDS_TO_START = 8
 _BORROWED = 10.0  # rows by which each Gaussian leans on the shape that all have in common
 _ROUNDING = 1e-3  # added to each variance: no Gaussian is a point
-_EXPECTED = Expected(0.9, 0.2)  # few rows leave few cells to judge by, and networks less to learn
+_EXPECTED = 0.9  # trust in them: few rows leave few cells to judge by, and networks less to learn
+_OFF = 0.1  # by so much that may be off where there are …
+_FEW = 200  # … so many rows, and with more of them by more
 _WIDEST = 24  # numbers and levels: matrices are of their square, and there are many
 _AT_ONCE = 2**22  # cells of matrices
 
@@ -147,7 +149,8 @@ def find_clusters(
             ]
         )
         told[..., layout.n_numbers :] = lessons.estimates[..., layout.n_numbers :]
-        learnt, lessons = lessons.believe(told, column, expected=_EXPECTED)
+        expected = Expected(_EXPECTED, _OFF * math.sqrt(len(table) / _FEW))
+        learnt, lessons = lessons.believe(told, column, expected=expected)
         trust = learnt.columns.clamp(0.0, 1.0)
     return fit(completed), lessons
 
