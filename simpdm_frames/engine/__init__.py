@@ -5,8 +5,8 @@ came from, so it runs by itself: ``Engine.fit(encoded, settings).impute(encoded)
 """
 
 from simpdm_frames.engine.engine import Engine
+from simpdm_frames.engine.kernel import foreseen
 from simpdm_frames.engine.likeness import Deadline
-from simpdm_frames.engine.processes import foreseen
 from simpdm_frames.engine.training import (
     Callback,
     EarlyStop,

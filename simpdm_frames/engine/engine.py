@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from simpdm_frames.encoded import Completed, Encoded, Layout
+from simpdm_frames.engine.advising import Advisers, find_advisers
 from simpdm_frames.engine.batches import Batches, Holdout
-from simpdm_frames.engine.clusters import Clusters, find_clusters
 from simpdm_frames.engine.denoiser import Denoiser
 from simpdm_frames.engine.gaussian import GaussianDiffusion
 from simpdm_frames.engine.judging import Average, Judge
 from simpdm_frames.engine.likeness import Deadline
 from simpdm_frames.engine.memory import keep_memory
 from simpdm_frames.engine.multinomial import MultinomialDiffusion
-from simpdm_frames.engine.neighbours import Neighbours
 from simpdm_frames.engine.noise import content_keys
 from simpdm_frames.engine.objective import Objective
-from simpdm_frames.engine.processes import Processes, find_processes
 from simpdm_frames.engine.ragged import Heads
-from simpdm_frames.engine.remembering import find_neighbours
 from simpdm_frames.engine.residuals import Residuals
 from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation, pass_height
 from simpdm_frames.engine.schedule import Schedule
@@ -37,14 +33,6 @@ from simpdm_frames.settings import Settings
 __all__ = ["Engine"]
 
 _WAVES_AT_ONCE = 2**20  # of a member
-
-
-class Advisers(NamedTuple):
-    """Who is asked beside the networks, one after another."""
-
-    clusters: Clusters | None = None
-    processes: Processes | None = None
-    neighbours: Neighbours | None = None
 
 
 class Engine:
@@ -330,47 +318,25 @@ class _Trial:
         return _residuals(self.judge.predictions()[0], truth, self._holdout.held)
 
     def advised(self, plain: Engine, deadline: Deadline | None) -> Engine:
-        """Give an engine that asks others too, if there are any.
-
-        What rows do not know themselves is estimated by the networks at first, then by all together.
-        """
-        settings, table, layout = self._settings, self._table, self._layout
-        if not settings.neighbours:  # who remembers no row has no other advisers either
-            return plain
-        lessons = self.judge.lessons() if self.judge else None
-        advisers = Advisers()
-
-        def complete(rows: Table) -> Table:
-            return plain.advised(advisers, plain.residuals).complete(rows)
-
-        def source(device: str = "cpu") -> torch.Generator:
-            return torch.Generator(device).manual_seed(self._seed)
-
-        grouped = find_clusters(table, layout, settings.clusters, complete, lessons, source())
-        if grouped is not None:
-            clusters, lessons = grouped
-            advisers = advisers._replace(clusters=clusters)
-        laid = find_processes(table, layout, settings.processes, complete, lessons, source(self._device))
-        if laid is not None:
-            processes, lessons = laid
-            advisers = advisers._replace(processes=processes)
-        found = find_neighbours(
-            table, layout, settings, self._rates, complete, lessons, source(self._device), deadline
+        """Give an engine that asks others too, if there are any."""
+        found = find_advisers(
+            self._table,
+            self._layout,
+            self._settings,
+            self._rates,
+            lambda advisers: plain.advised(advisers, plain.residuals).complete,
+            self.judge.lessons() if self.judge and self._settings.neighbours else None,
+            seed=self._seed,
+            deadline=deadline,
         )
         if found is None:
             return plain
-        neighbours, lessons = found
-        advisers = advisers._replace(neighbours=neighbours)
-        residuals, n_numbers = None, layout.n_numbers
+        advisers, lessons = found
+        residuals, n_numbers = None, self._layout.n_numbers
         if lessons is not None:
             estimates, truth = (part[..., :n_numbers] for part in (lessons.estimates, lessons.truth))
             residuals = _residuals(estimates, truth, lessons.held)
-        refilled = neighbours.refilled(complete(neighbours.rows))
-        if advisers.processes is not None:
-            advisers = advisers._replace(
-                processes=advisers.processes.refilled(complete(advisers.processes.rows))
-            )
-        return plain.advised(advisers._replace(neighbours=refilled), residuals)
+        return plain.advised(advisers, residuals)
 
     def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
         """Predict so many rows at a time that the waves of a wide table do not fill the memory."""

@@ -77,6 +77,17 @@ class Lessons:
         shown = Table(self.shown.numbers[:number], self.shown.levels[:number], self.shown.missing[:number])
         return replace(self, estimates=self.estimates[:number], shown=shown, held=self.held[:number])
 
+    def among(self, kept: Tensor, n_rows: int) -> Tensor:
+        """Say where each row stands among those of a table of so many that are kept, -1 if it does not.
+
+        Shape
+        -----
+        ``kept`` (any,) positions in the table; result (r,).
+        """
+        place = torch.full((n_rows,), -1, device=kept.device)
+        place[kept] = torch.arange(len(kept), device=kept.device)
+        return place[self.rows]
+
     def unlearn(self, table: Table, own: Tensor, pair: int, column: Tensor) -> Table:
         """Take what a pair was held off out of a table: it is missing there, and estimates stand in its place.
 

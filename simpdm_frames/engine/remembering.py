@@ -68,9 +68,7 @@ def find_neighbours(
     if lessons is not None:
         # What is learnt from a cell cannot be judged by it, so this is learnt without the cells held out.
         lessons = lessons.first(number)
-        own = torch.full((len(table),), -1, device=column.device)
-        own[kept] = torch.arange(len(kept), device=column.device)
-        own = own[lessons.rows]
+        own = lessons.among(kept, len(table))
         told = []
         for pair, estimates in enumerate(lessons.estimates):
             neighbours = study(lessons.unlearn(remembered, own, pair, column))

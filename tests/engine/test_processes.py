@@ -1,20 +1,15 @@
 import itertools
+import time
 
 import numpy as np
 import pytest
 import torch
 
 from simpdm_frames.encoded import Encoded, Layout
-from simpdm_frames.engine import Engine, processes
+from simpdm_frames.engine import Engine
 from simpdm_frames.engine.judging import Lessons
-from simpdm_frames.engine.processes import (
-    Kernel,
-    Processes,
-    covariance,
-    find_processes,
-    foreseen,
-    learn_kernel,
-)
+from simpdm_frames.engine.kernel import Kernel, covariance, foreseen, learn_kernel
+from simpdm_frames.engine.processes import Processes, find_processes
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.stretch import stretch
 from simpdm_frames.engine.table import Table
@@ -228,7 +223,7 @@ def test_columns_are_those_of_the_layout():
 
 def test_what_it_will_take_grows_with_rows_and_columns(monkeypatch):
     ticks = itertools.count()
-    monkeypatch.setattr(processes.time, "perf_counter", lambda: float(next(ticks)))
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(ticks)))
     few, more, many = (foreseen(*size, 2500) for size in ((300, 4), (2500, 4), (2500, 16)))
     assert 0 < few < more
     assert many == pytest.approx(4 * more)
