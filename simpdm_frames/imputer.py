@@ -164,13 +164,14 @@ class Imputer:
         engine, settings = self._engine, self._engine.settings
         modelled, n_weights = len(self._codec.codecs), sum(w.numel() for w in engine.denoiser.parameters())
         steps, losses = len(engine.loss_curve), engine.loss_curve[-100:]
+        several = f" in each of {settings.fits} fits" if settings.fits > 1 else ""
         facts = {
             "columns": f"{len(self._codec.plan)}, {modelled} of them modelled",
             "networks": (
                 f"{settings.members}, each of {settings.layers} layers {settings.width} wide; "
-                f"{n_weights:,} weights"
+                f"{n_weights:,} weights{several}"
             ),
-            "training": f"{steps:,} steps, loss {sum(losses) / max(len(losses), 1):.4f} in the end",
+            "training": f"{steps:,} steps{' of the first fit' if several else ''}, loss {sum(losses) / max(len(losses), 1):.4f} in the end",
         }
         if engine.judged:
             step, error = min(engine.judged, key=lambda look: look[1])

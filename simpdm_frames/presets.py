@@ -191,6 +191,7 @@ def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_f
     few = affordable < min(n_rows, _FEWEST_NEIGHBOURS)
     return replace(
         settings,
+        fits=1,  # one that is given all of the time is worth more than several in haste
         neighbours=0 if few else min(settings.neighbours, affordable),
         clusters=settings.clusters if seconds >= _FOR_CLUSTERS else 0,
         processes=settings.processes if seconds >= _FOR_A_PROCESS * n_columns else 0,

@@ -107,8 +107,8 @@ class _Bar:
 
     def __call__(self, progress: Any) -> None:
         self._bar.total = progress.steps
-        if progress.stage != "training":
-            self._bar.set_description(f"simpdm, {progress.stage}")
+        training = progress.stage == "training"
+        self._bar.set_description("simpdm" if training else f"simpdm, {progress.stage}", refresh=False)
         self._bar.set_postfix(loss=f"{progress.loss:.4f}", refresh=False)
         self._bar.update(progress.step - self._bar.n)
 

@@ -25,8 +25,11 @@ class Settings:
 
     Parameters
     ----------
+    fits
+        Whole fits, each from a seed of its own, whose estimates are averaged. What is chance in one of them, which cells it
+        held out, how long it learnt and whom it believed, cancels out. Each takes as long as one alone.
     steps
-        Optimiser steps.
+        Optimiser steps of a fit.
     batch_size
         Rows per step; a smaller table is used whole.
     learning_rate, weight_decay, decay, warmup
@@ -112,6 +115,7 @@ class Settings:
     ValueError: mask_rate must be greater than 0 and less than 1, got 1.5
     """
 
+    fits: int = 1
     steps: int = 2000
     batch_size: int = 512
     learning_rate: float = 1e-3
@@ -212,8 +216,8 @@ class Settings:
         _check_integer("neighbours", self.neighbours, 0, 1_000_000)
         _check_integer("likenesses", self.likenesses, 1, 1024)
         _check_integer("neighbour_steps", self.neighbour_steps, 1, 1_000_000)
-        for name, most in (("clusters", 1024), ("processes", 16_384)):
-            _check_integer(name, getattr(self, name), 0, most)
+        for name, least, most in (("fits", 1, 1024), ("clusters", 0, 1024), ("processes", 0, 16_384)):
+            _check_integer(name, getattr(self, name), least, most)
 
     def override(self, **options: Any) -> Settings:
         """Change some settings by name; an unknown name is refused with the nearest known one."""

@@ -239,7 +239,7 @@ def test_a_subclass_stays_and_foreign_objects_pass_through():
 
 def test_a_batch_that_is_too_large_for_the_device_is_halved(monkeypatch):
     heights = []
-    loss = engine.engine.Objective.loss
+    loss = engine.trial.Objective.loss
 
     def small_device(self, network, batch, draws):
         heights.append(len(batch))
@@ -247,12 +247,12 @@ def test_a_batch_that_is_too_large_for_the_device_is_halved(monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory")
         return loss(self, network, batch, draws)
 
-    monkeypatch.setattr(engine.engine.Objective, "loss", small_device)
+    monkeypatch.setattr(engine.trial.Objective, "loss", small_device)
     model = fitted(LIBRARIES[0])
     assert heights[:4] == [40, 20, 10, 10]
     assert len(model.loss_curve_) == QUICK["steps"]
     monkeypatch.setattr(
-        engine.engine.Objective, "loss", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no"))
+        engine.trial.Objective, "loss", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no"))
     )
     with pytest.raises(torch.OutOfMemoryError):
         fitted(LIBRARIES[0])
@@ -260,7 +260,7 @@ def test_a_batch_that_is_too_large_for_the_device_is_halved(monkeypatch):
 
 def test_a_loss_that_is_not_finite_is_a_named_error(monkeypatch):
     monkeypatch.setattr(
-        engine.engine.Objective, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True)
+        engine.trial.Objective, "loss", lambda *_: torch.tensor(float("nan"), requires_grad=True)
     )
     with pytest.raises(NonFiniteLossError, match="smaller learning_rate"):
         fitted(LIBRARIES[0])

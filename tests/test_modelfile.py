@@ -52,6 +52,20 @@ def test_a_model_fills_as_before(path):
     assert repr(again) == repr(MODEL)
 
 
+def test_several_fits_are_one_file(path):
+    model = HOLES.simpdm.fit(random_state=0, preset="fast", steps=8, width=16, members=2, fits=3)
+    model.save(path)
+    again = simpdm_frames.load(path)
+    for options in ({}, *({"estimate": "draw", "random_state": seed} for seed in range(3))):
+        pd.testing.assert_frame_equal(again.impute(HOLES, **options), model.impute(HOLES, **options))
+    _, arrays = parts(path)
+    assert {name.partition(".")[0] for name in arrays if name.endswith("shares")} == {
+        "shares",
+        "fit1",
+        "fit2",
+    }
+
+
 def test_a_model_that_was_fit_in_one_library_fills_another(path):
     filled = pl.from_pandas(HOLES).simpdm.impute(simpdm_frames.load(path))
     expected = pl.from_pandas(MODEL.impute(HOLES))
@@ -197,7 +211,13 @@ HOSTILE = {
     "wide waves": rewrite(lambda m, _a: m["engine"]["settings"].update(wave_width=4096)),
     "many diffusion steps": rewrite(lambda m, _a: m["engine"]["settings"].update(diffusion_steps=10**9)),
     "an unknown setting": rewrite(lambda m, _a: m["engine"]["settings"].update(colour=1)),
-    "a seed in words": rewrite(lambda m, _a: m["engine"].update(seed="0")),
+    "a seed in words": rewrite(lambda m, _a: m["engine"].update(seeds=["0"])),
+    "seeds that are no list": rewrite(lambda m, _a: m["engine"].update(seeds=0)),
+    "a fit without arrays": rewrite(
+        lambda m, _a: (m["engine"]["settings"].update(fits=2), m["engine"].update(seeds=[0, 1]))
+    ),
+    "fits without seeds": rewrite(lambda m, _a: m["engine"]["settings"].update(fits=1024)),
+    "arrays of a fit too many": rewrite(lambda _m, a: a.update({"fit1.shares": a["shares"]})),
     "no levels": rewrite(lambda m, _a: m["categories"][0][1].popitem()),
     "a column less": rewrite(lambda m, _a: m["categories"].pop()),
     "a plan that lacks a column": rewrite(lambda m, _a: m["plan"].pop(0)),
@@ -212,7 +232,7 @@ HOSTILE = {
         lambda m, _a: m["choices"]["Choices"].update(bounds={"map": [["age", {"decimal": "1e999999999"}]]})
     ),
     "a number of a million digits": rewrite(
-        lambda m, _a: json.dumps(m).replace('"seed": 0', '"seed": ' + "9" * 10**6)
+        lambda m, _a: json.dumps(m).replace('"seeds": [0]', '"seeds": [' + "9" * 10**6 + "]")
     ),
     "an origin beyond all floats": rewrite(lambda m, _a: first_number(m).update(origin=10**4000)),
     "a zone that is a file": rewrite(

@@ -15,6 +15,7 @@ OUT_OF_RANGE = {
     "decay": ["cosine"],
     "warmup": [-1],
     "average": [1.0, -0.1],
+    "fits": [0, 1025],
     "members": [0, 1025],
     "scouts": [-1, 1025],
     "holdout": [0.0, 1.0],
@@ -102,7 +103,7 @@ def test_override_changes_and_validates():
 def test_an_unknown_setting_is_answered_with_the_nearest_name():
     with pytest.raises(TypeError, match="'lerning_rate'; did you mean 'learning_rate'"):
         Settings().override(lerning_rate=1.0)
-    with pytest.raises(TypeError, match="known are steps"):
+    with pytest.raises(TypeError, match="known are fits, steps"):
         Settings().override(zzz=1)
 
 

@@ -17,7 +17,7 @@ from simpdm_frames.engine.remembering import find_neighbours
 from simpdm_frames.engine.table import Table
 from simpdm_frames.settings import Settings
 
-__all__ = ["Advisers", "find_advisers"]
+__all__ = ["Advisers", "Completing", "find_advisers"]
 
 
 class Advisers(NamedTuple):

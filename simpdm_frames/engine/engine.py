@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -11,32 +12,29 @@ import torch
 from torch import Tensor
 
 from simpdm_frames.encoded import Completed, Encoded, Layout
-from simpdm_frames.engine.advising import Advisers, find_advisers
-from simpdm_frames.engine.batches import Batches, Holdout
+from simpdm_frames.engine.advising import Advisers
 from simpdm_frames.engine.denoiser import Denoiser
-from simpdm_frames.engine.gaussian import GaussianDiffusion
-from simpdm_frames.engine.judging import Average, Judge
 from simpdm_frames.engine.likeness import Deadline
 from simpdm_frames.engine.memory import keep_memory
-from simpdm_frames.engine.multinomial import MultinomialDiffusion
 from simpdm_frames.engine.noise import content_keys
-from simpdm_frames.engine.objective import Objective
 from simpdm_frames.engine.ragged import Heads
+from simpdm_frames.engine.repeating import repeat
 from simpdm_frames.engine.residuals import Residuals
-from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, expectation, pass_height
-from simpdm_frames.engine.schedule import Schedule
+from simpdm_frames.engine.sampling import PASS_HEIGHT, Sampler, pass_height
 from simpdm_frames.engine.table import Padding, Scale, Table, tensor
 from simpdm_frames.engine.threads import finding_threads
-from simpdm_frames.engine.training import Callback, Progress, Run, train
+from simpdm_frames.engine.training import Callback, train
+from simpdm_frames.engine.trial import Trial, diffusions
 from simpdm_frames.settings import Settings
 
 __all__ = ["Engine"]
 
-_WAVES_AT_ONCE = 2**20  # of a member
-
 
 class Engine:
     """A fitted model. It is never changed after the fit, so threads may share it.
+
+    With ``settings.fits`` above 1 it holds ``others``, engines of other seeds, whose estimates are averaged with its own.
+    What is told of it, such as its ``loss_curve``, is of the first fit.
 
     Examples
     --------
@@ -71,9 +69,10 @@ class Engine:
         self.device = device
         self.loss_curve = tuple(loss_curve)
         self.judged = tuple(judged)
+        self.others: tuple[Engine, ...] = ()
         self.scale = scale.to(device)
         self.denoiser = denoiser.to(device).finish()
-        self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
+        self._heads, gaussian, multinomial = diffusions(layout, settings, device)
         self.shares = shares.to(device)
         self.residuals = None if residuals is None else residuals.to(device)
         described = layout.n_numbers * settings.wave_width if settings.frequencies else 0
@@ -106,18 +105,38 @@ class Engine:
         deadline
             When to be done with what comes after the training.
         """
-        layout = encoded.layout
-        if layout.n_columns == 0:
+        if encoded.layout.n_columns == 0:
             raise ValueError("a fit needs at least 1 column, got none")
         if len(encoded) < 2:
             raise ValueError(f"a fit needs at least 2 rows, got {len(encoded)}")
         _check_seed(seed)
         keep_memory()
+
+        def fit(own_seed: int, listeners: Sequence[Callback]) -> Engine:
+            return cls._fit_once(
+                encoded, settings, seed=own_seed, device=device, callbacks=listeners, deadline=deadline
+            )
+
+        first, *others = repeat(fit, settings.fits, seed, callbacks)
+        return first.beside(others)
+
+    @classmethod
+    def _fit_once(
+        cls,
+        encoded: Encoded,
+        settings: Settings,
+        *,
+        seed: int,
+        device: str,
+        callbacks: Sequence[Callback],
+        deadline: Deadline | None,
+    ) -> Engine:
+        layout = encoded.layout
         heads = Heads(layout.cardinalities)
         scale = Scale.none(layout.n_numbers) if settings.scale == "none" else Scale.learn(encoded)
         padding = Padding.learn(encoded, heads, scale)
         table = padding.table(encoded, heads, scale).to(device)
-        trial = _Trial(table, padding.to(device), layout, settings, seed=seed, device=device)
+        trial = Trial(table, padding.to(device), layout, settings, seed=seed, device=device)
         with finding_threads() if device == "cpu" else nullcontext() as threads:
             losses = train(
                 lambda: trial.start(threads),
@@ -133,7 +152,7 @@ class Engine:
                 comparing = replace(trial.last, steps=trial.last.step, stage="comparing rows")
                 for callback in callbacks:
                     callback(comparing)
-            engine = cls(
+            plain = cls(
                 layout,
                 settings,
                 trial.best(len(losses)),
@@ -145,7 +164,10 @@ class Engine:
                 loss_curve=losses,
                 judged=trial.judge.curve if trial.judge else (),
             )
-            return trial.advised(engine, deadline)
+            found = trial.advisers(
+                lambda advisers: plain.advised(advisers, plain.residuals).complete, deadline
+            )
+            return plain if found is None else plain.advised(*found)
 
     def advised(self, advisers: Advisers, residuals: Residuals | None) -> Engine:
         """Give the same engine, which also asks others."""
@@ -162,6 +184,13 @@ class Engine:
             loss_curve=self.loss_curve,
             judged=self.judged,
         )
+
+    def beside(self, others: Sequence[Engine]) -> Engine:
+        """Give the same engine, whose estimates are averaged with those of others."""
+        together = copy.copy(self)
+        together.others = tuple(others)
+        together.settings = replace(self.settings, fits=1 + len(others))
+        return together
 
     def complete(self, table: Table) -> Table:
         """Fill the holes of rows that are in the engine's unit already; what is missing stays marked."""
@@ -195,6 +224,10 @@ class Engine:
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
         keep_memory()
+        seed = self.seed if seed is None else seed
+        engines = (self, *self.others)
+        if draw:  # a draw is of what could be, so it is one fit's; which one is chance too
+            engines = engines[seed % len(engines) :][:1]
         holes = np.flatnonzero(encoded.missing.any(axis=1))
         codes = tensor(encoded.codes).where(tensor(~encoded.missing[:, self.layout.n_numbers :]), 0)
         numbers = encoded.numbers.copy()
@@ -202,11 +235,16 @@ class Engine:
         height = min(batch_size, self._sampler.height)
         for begin in range(0, len(holes), height):
             rows = holes[begin : begin + height]
-            filled = self._complete(encoded.rows(rows), self.seed if seed is None else seed, draw=draw)
-            numbers[rows], probabilities[rows] = (part.cpu().numpy() for part in filled)
+            part = encoded.rows(rows)
+            each = zip(*(engine.fill(part, seed, draw=draw) for engine in engines), strict=True)
+            filled, probabilities[rows] = (torch.stack(ones).mean(0).cpu().numpy() for ones in each)
+            # To scale what was observed there and back, or to average it, would lose a bit.
+            lost = part.missing[:, : self.layout.n_numbers]
+            numbers[rows] = np.where(lost, filled, part.numbers)
         return Completed(self.layout, numbers, probabilities)
 
-    def _complete(self, encoded: Encoded, seed: int, *, draw: bool) -> tuple[Tensor, Tensor]:
+    def fill(self, encoded: Encoded, seed: int, *, draw: bool) -> tuple[Tensor, Tensor]:
+        """Give what this fit alone makes of some rows, at most as many as a pass takes; what is observed may lose a bit."""
         numbers, codes, missing = (tensor(part) for part in (encoded.numbers, encoded.codes, encoded.missing))
         if encoded.keys is not None:
             keys = tensor(encoded.keys)
@@ -222,148 +260,7 @@ class Engine:
         )
         fill = self._sampler.draw if draw else self._sampler.complete
         filled, probabilities = fill(table, keys.to(self.device), seed)
-        observed = numbers.to(self.device)  # to scale there and back would lose a bit
-        return torch.where(
-            table.missing[:, : len(self.scale.centre)], self.scale.undo(filled), observed
-        ), probabilities
-
-
-class _Trial:
-    """One run of the training, started anew if it has to be: networks, batches, and who judges them."""
-
-    judge: Judge | None = None
-    last: Progress | None = None
-
-    def __init__(
-        self, table: Table, padding: Padding, layout: Layout, settings: Settings, *, seed: int, device: str
-    ) -> None:
-        self._table, self._padding, self._layout, self._settings = table, padding, layout, settings
-        self._seed, self._device = seed, device
-        n_scouts = min(settings.scouts, settings.members)
-        # Two kinds of members can be told apart only where both have a scout.
-        self._n_scouts = n_scouts
-        self._kinds = 2 if settings.smooth_frequency is not None and n_scouts > 1 else 1
-        self._heads, gaussian, multinomial = _diffusions(layout, settings, device)
-        # What never lacks a cell is hidden less often, though often enough to be filled one day.
-        whole = ~table.missing.any(0)
-        rarely = settings.whole_share if not whole.all() else 1.0
-        self._rates = torch.where(whole, rarely, 1.0) * settings.mask_rate
-        self._objective = Objective(settings, layout, gaussian, multinomial, self._rates)
-
-    def start(self, threads: Callable[[], None] | None = None) -> Run:
-        """Make fresh networks and fresh randomness from the seed; ``threads`` is told of each step."""
-        settings, table = self._settings, self._table
-        random = torch.Generator().manual_seed(self._seed)
-        self._network = Denoiser(self._layout, settings, random).to(self._device).look(table)
-        # The draws live on the device; what is left of the weights' stream seeds them.
-        draws = torch.Generator(self._device).manual_seed(int(torch.randint(2**62, (), generator=random)))
-        self._holdout = (
-            Holdout(
-                table,
-                self._n_scouts,
-                settings.holdout,
-                self._padding,
-                self._heads,
-                draws,
-                whole_share=settings.whole_share,
-            )
-            if self._n_scouts
-            else None
-        )
-        self._average = (
-            Average(self._network, settings.average) if settings.average or settings.scouts else None
-        )
-        self.judge = None
-        if self._holdout is not None and self._average is not None:
-            self.judge = Judge(
-                self._average,
-                self._predict,
-                table,
-                self._holdout,
-                kinds=self._kinds,
-                every=settings.look_every,
-                patience=settings.patience,
-                together=settings.judging == "together",
-            )
-        batches = Batches(table, settings.batch_size, draws, settings.members, self._holdout)
-        return Run(
-            lambda: self._objective.loss(self._network, batches.next(), draws),
-            self._network.parameters(),
-            batches.halve,
-            [told for told in (self._average and self._average.update, threads) if told],
-        )
-
-    def __call__(self, progress: Progress) -> bool:
-        """Ask the judge whether the training should end."""
-        self.last = progress
-        return self.judge is not None and self.judge(progress)
-
-    def best(self, steps: int) -> Denoiser:
-        """Give the network to be kept after so many steps."""
-        if self.judge is not None:
-            return self.judge.best(steps)
-        return self._network if self._average is None else self._average.network
-
-    def shares(self) -> Tensor:
-        """Say how much each member counts."""
-        if self.judge is not None:
-            return self.judge.shares()
-        return torch.full((self._settings.members,), 1 / self._settings.members, dtype=torch.float32)
-
-    def residuals(self) -> Residuals | None:
-        """Learn from the scouts' cells how far estimates are from the truth."""
-        if self.judge is None or self._holdout is None:
-            return None
-        truth = self._table.numbers[self._holdout.rows]
-        return _residuals(self.judge.predictions()[0], truth, self._holdout.held)
-
-    def advised(self, plain: Engine, deadline: Deadline | None) -> Engine:
-        """Give an engine that asks others too, if there are any."""
-        found = find_advisers(
-            self._table,
-            self._layout,
-            self._settings,
-            self._rates,
-            lambda advisers: plain.advised(advisers, plain.residuals).complete,
-            self.judge.lessons() if self.judge and self._settings.neighbours else None,
-            seed=self._seed,
-            deadline=deadline,
-        )
-        if found is None:
-            return plain
-        advisers, lessons = found
-        residuals, n_numbers = None, self._layout.n_numbers
-        if lessons is not None:
-            estimates, truth = (part[..., :n_numbers] for part in (lessons.estimates, lessons.truth))
-            residuals = _residuals(estimates, truth, lessons.held)
-        return plain.advised(advisers, residuals)
-
-    def _predict(self, network: Denoiser, table: Table) -> tuple[Tensor, Tensor]:
-        """Predict so many rows at a time that the waves of a wide table do not fill the memory."""
-        width = 2 * self._settings.frequencies * self._layout.n_numbers + self._layout.n_levels
-        height, steps = max(_WAVES_AT_ONCE // max(width, 1), 64), self._settings.diffusion_steps
-        parts = [
-            expectation(network, self._heads, steps, table.part(begin, height))
-            for begin in range(0, len(table), height)
-        ]
-        numbers, log_levels = zip(*parts, strict=True)
-        return torch.cat(numbers, dim=1), torch.cat(log_levels, dim=1)
-
-
-def _residuals(estimates: Tensor, truth: Tensor, held: Tensor) -> Residuals:
-    """Compare estimates of held-out cells with the truth."""
-    estimates, truth, held = estimates.cpu(), truth.expand_as(estimates).cpu(), held.cpu()
-    return Residuals.learn(
-        [(estimates[..., j][held[..., j]], truth[..., j][held[..., j]]) for j in range(estimates.shape[-1])]
-    )
-
-
-def _diffusions(
-    layout: Layout, settings: Settings, device: str
-) -> tuple[Heads, GaussianDiffusion, MultinomialDiffusion]:
-    schedule = Schedule.named(settings.schedule, settings.diffusion_steps)
-    heads = Heads(layout.cardinalities, device)
-    return heads, GaussianDiffusion(schedule, device), MultinomialDiffusion(schedule, heads, device)
+        return self.scale.undo(filled), probabilities
 
 
 def _check_seed(seed: int) -> None:

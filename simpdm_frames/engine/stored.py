@@ -23,10 +23,24 @@ __all__ = ["from_arrays", "to_arrays"]
 
 Arrays = Mapping[str, NDArray[Any]]
 _NETWORK = "network."
+_FIT = "fit"
 
 
 def to_arrays(engine: Engine) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Give all that an engine knows: weights and scales as arrays, settings and layout as plain facts."""
+    arrays = _of_one(engine)
+    for number, other in enumerate(engine.others, start=1):
+        arrays |= {f"{_FIT}{number}.{name}": array for name, array in _of_one(other).items()}
+    facts = {
+        "settings": asdict(engine.settings),
+        "n_numbers": engine.layout.n_numbers,
+        "cardinalities": list(engine.layout.cardinalities),
+        "seeds": [fit.seed for fit in (engine, *engine.others)],
+    }
+    return arrays, facts
+
+
+def _of_one(engine: Engine) -> dict[str, NDArray[Any]]:
     tensors: dict[str, Tensor] = {
         **{f"{_NETWORK}{name}": weight for name, weight in engine.denoiser.state_dict().items()},
         "scale.centre": engine.scale.centre,
@@ -39,19 +53,36 @@ def to_arrays(engine: Engine) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     arrays = {name: part.detach().cpu().contiguous().numpy() for name, part in tensors.items()}
     arrays["loss_curve"] = np.array(engine.loss_curve, dtype=np.float64)
     arrays["judged"] = np.array(engine.judged, dtype=np.float64).reshape(-1, 2)
-    facts = {
-        "settings": asdict(engine.settings),
-        "n_numbers": engine.layout.n_numbers,
-        "cardinalities": list(engine.layout.cardinalities),
-        "seed": engine.seed,
-    }
-    return arrays, facts
+    return arrays
 
 
 def from_arrays(arrays: Arrays, facts: Mapping[str, Any], *, device: str = "cpu") -> Engine:
     """Make an engine of what ``to_arrays`` gave; a ValueError or TypeError says what does not fit."""
     settings = Settings(**facts["settings"])
     layout = Layout(_whole(facts["n_numbers"]), tuple(_whole(size) for size in facts["cardinalities"]))
+    seeds = [_whole(seed) for seed in facts["seeds"]]
+    if len(seeds) != settings.fits:
+        raise ValueError(f"there are seeds of {len(seeds)} fits, the settings say {settings.fits}")
+    first, *others = [
+        _one(part, layout, settings, seed, device)
+        for part, seed in zip(_parts(arrays, settings.fits), seeds, strict=True)
+    ]
+    return first.beside(others)
+
+
+def _parts(arrays: Arrays, fits: int) -> list[dict[str, NDArray[Any]]]:
+    """Tell the arrays of each fit apart; those of the first have no name before theirs."""
+    parts: list[dict[str, NDArray[Any]]] = [{} for _ in range(fits)]
+    prefixes = {f"{_FIT}{number}": number for number in range(1, fits)}
+    for name, array in arrays.items():
+        prefix, _, own = name.partition(".")
+        number = prefixes.get(prefix, 0)
+        parts[number][own if number else name] = array
+    return parts
+
+
+def _one(arrays: Arrays, layout: Layout, settings: Settings, seed: int, device: str) -> Engine:
+    """Make the engine of one fit."""
     taken = _Taken(arrays)
     weights = {name: array for name, array in arrays.items() if name.startswith(_NETWORK)}
     _refuse_other_sizes(weights, layout, settings)
@@ -87,7 +118,7 @@ def from_arrays(arrays: Arrays, facts: Mapping[str, Any], *, device: str = "cpu"
         scale,
         shares,
         residuals,
-        seed=_whole(facts["seed"]),
+        seed=seed,
         device=device,
         loss_curve=losses.tolist(),
         judged=[(int(step), error) for step, error in judged.nan_to_num().tolist()],

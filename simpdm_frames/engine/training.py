@@ -28,7 +28,8 @@ class NonFiniteLossError(RuntimeError):
 class Progress:
     """How a run is going: steps done, steps planned, mean loss since the last look, seconds.
 
-    The stage is ``"training"``, and at the end once ``"comparing rows"``, where rows are remembered.
+    The stage is ``"training"``, and at the end of a fit once ``"comparing rows"``, where rows are remembered. Of several fits
+    all are counted.
     """
 
     step: int

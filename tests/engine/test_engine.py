@@ -351,10 +351,10 @@ def test_scouts_are_asked_in_parts_without_a_difference(monkeypatch):
     mixed = table(Layout(3, (2, 5)), n=300)
     small = Settings(steps=60, width=16, members=3, scouts=2, frequencies=2, look_every=20, average=0.9)
     at_once = Engine.fit(mixed, small, seed=0)
-    monkeypatch.setattr("simpdm_frames.engine.engine._WAVES_AT_ONCE", 1)
+    monkeypatch.setattr("simpdm_frames.engine.trial._WAVES_AT_ONCE", 1)
     heights = []
     monkeypatch.setattr(
-        "simpdm_frames.engine.engine.expectation",
+        "simpdm_frames.engine.trial.expectation",
         lambda *given: heights.append(len(given[-1])) or expectation(*given),
     )
     in_parts = Engine.fit(mixed, small, seed=0)
