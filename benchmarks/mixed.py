@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.cells import hidden_cells
 from benchmarks.datasets import Dataset, load
 from benchmarks.rows import Rows, markdown
+from simpdm_frames.codecs import standing_out
 from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Engine
 from simpdm_frames.presets import PRESETS, preset
@@ -102,7 +103,16 @@ def simpdm_codes(name: str) -> Callable[[Encoded, int], Codes]:
 
     def fill(encoded: Encoded, seed: int) -> Codes:
         settings = preset(name, len(encoded), encoded.layout.n_columns)
-        return Engine.fit(encoded, settings, seed=seed).impute(encoded).codes()
+        done = Engine.fit(encoded, settings, seed=seed).impute(encoded)
+        shown = [
+            np.bincount(codes[codes >= 0], minlength=size)
+            for codes, size in zip(encoded.codes.T, encoded.layout.cardinalities, strict=True)
+        ]
+        # As the codec of labels does, which has never heard of a label that nobody shows.
+        return np.stack(
+            [standing_out(head, count.clip(1)) for head, count in zip(done.heads(), shown, strict=True)],
+            axis=1,
+        )
 
     return fill
 

@@ -97,8 +97,9 @@ def fit(frame: Any, **options: Any) -> Imputer:
         False keeps NaN where the library tells it from null, as polars does.
     estimate : {"mean", "mode", "draw"}
         What a hole is filled with: the expectation of a number, which has the lowest squared error; the
-        most probable of a number's few values; or a draw from all that it could be, which keeps the spread
-        of a column. Labels get the most probable one, unless they are drawn.
+        most probable of a number's few values, or label; or a draw from all that it could be, which keeps the
+        spread of a column. With ``"mean"`` labels get the most probable one too, but where others are nearly as
+        probable, the rarest of these.
 
     Examples
     --------

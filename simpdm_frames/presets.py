@@ -50,6 +50,7 @@ _MOST_NEIGHBOURS = 8192  # of default
 _FEWEST_NEIGHBOURS = 1000  # of a large table: fewer of them are no neighbours
 _COMPARED = 40e6  # cells with a row each, in a second, by one core
 _FOR_COMPARING = 0.1  # of a budget of time
+_FITS = 5  # of best, where rows are few
 _FEW = 1000  # rows
 _NARROW = 8  # columns: the shape of a Gaussian takes as many numbers as their square
 _LAID_THROUGH = 2500  # rows, by Gaussian processes of default: the work grows with their cube
@@ -141,6 +142,9 @@ def _default(n_rows: int, n_columns: int) -> Settings:
 
 
 def _best(n_rows: int, n_columns: int) -> Settings:
+    """Average several fits where rows are few, and give one of them more time where there are many to learn from."""
+    if n_rows <= _MANY:
+        return replace(_default(n_rows, n_columns), fits=_FITS)
     recipe = _patient_recipe(n_rows, n_columns)
     return replace(
         recipe,

@@ -6,6 +6,7 @@ This room knows numpy alone: neither a frame library nor the engine.
 
 from simpdm_frames.codecs.choices import Choices
 from simpdm_frames.codecs.continuous import ContinuousCodec
+from simpdm_frames.codecs.discrete import standing_out
 from simpdm_frames.codecs.holes import hint, mark, mark_all, refuse_impossible
 from simpdm_frames.codecs.policy import Role, Treatment
 from simpdm_frames.codecs.stored import CODECS, refuse_nonsense
@@ -23,4 +24,5 @@ __all__ = [
     "mark_all",
     "refuse_impossible",
     "refuse_nonsense",
+    "standing_out",
 ]

@@ -56,8 +56,8 @@ class Choices:
         False keeps NaN where the library tells it from null.
     estimate
         What a hole is filled with: ``"mean"``, the expectation of a number; ``"mode"``, the most probable
-        of a number's few values; ``"draw"``, one of the values it could have. Labels have no mean: they
-        get the most probable one, unless drawn.
+        of a number's few values, or label; ``"draw"``, one of the values it could have. Labels have no mean:
+        they get the most probable one then too, but where others are nearly as probable, the rarest of these.
     """
 
     categorical: Any = ()

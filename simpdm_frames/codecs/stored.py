@@ -53,7 +53,9 @@ def _makes_sense(codec: Any) -> bool:
         return len(codec.ranks) == len(codec.levels) and _rises(codec.ranks)
     if isinstance(codec, FewCodec):
         return all(isinstance(level, int | Fraction) for level in codec.levels) and _rises(codec.levels)
-    return True
+    return len(codec.counts) == len(codec.levels) and all(
+        type(count) is int and 0 < count < 2**63 for count in codec.counts
+    )
 
 
 def _rises(numbers: Any) -> bool:

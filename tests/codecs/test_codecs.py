@@ -125,6 +125,22 @@ def test_labels_are_matched_by_value_and_type_not_by_code():
 def test_only_observed_labels_are_levels():
     codec = DiscreteCodec.learn(label([0, 1, 2], ["a", "b", "c"], missing=[False, True, False]))
     assert codec.levels == ("a", "c")
+    assert codec.counts == (1, 1)
+
+
+def test_of_labels_that_are_nearly_as_probable_the_rare_one_is_taken():
+    column = label([0] * 81 + [1] * 16, ["common", "rare"])
+    codec = DiscreteCodec.learn(column)
+    chances = np.array([[0.59, 0.41], [0.61, 0.39], [1.0, 0.0], [0.0, 1.0]])  # (81 / 16) ** 0.25 is 1.5
+    taken = codec.decode(column, np.arange(4), chances)
+    assert [taken.levels[code] for code in taken.values] == ["rare", "common", "common", "rare"]
+
+
+def test_a_label_that_the_column_cannot_hold_is_not_taken_however_rare():
+    codec = DiscreteCodec.learn(label([0, 0, 1, 1, 2], ["a", "b", "c"]))
+    narrow = replace(label([0], ["a", "b"]), allowed=("a", "b"))
+    taken = codec.decode(narrow, np.array([0]), np.array([[0.2, 0.1, 0.7]]))
+    assert [taken.levels[code] for code in taken.values] == ["a"]
 
 
 def columns():
