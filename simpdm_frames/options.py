@@ -104,7 +104,8 @@ class FitOptions:
 
     def settings(self, n_rows: int, n_columns: int, n_fills: int = 0) -> Settings:
         """Settle the preset for a table of some size, and put over it what the caller gave."""
-        settled = find_preset(self.preset, n_rows, n_columns)
+        remembering = self.given.get("neighbours") != 0
+        settled = find_preset(self.preset, n_rows, n_columns, remembering=remembering)
         if self.time_budget is not None and settled.decay == "none":
             settled = settled.override(steps=_ENDLESS)  # the clock tells when to stop
         if self.time_budget is not None:

@@ -142,9 +142,13 @@ def _default(n_rows: int, n_columns: int) -> Settings:
 
 
 def _best(n_rows: int, n_columns: int) -> Settings:
-    """Average several fits where rows are few, and give one of them more time where there are many to learn from."""
+    """Average several fits where rows are few; where there are many to learn from, one with more time knows more."""
     if n_rows <= _MANY:
         return replace(_default(n_rows, n_columns), fits=_FITS)
+    return _best_single(n_rows, n_columns)
+
+
+def _best_single(n_rows: int, n_columns: int) -> Settings:
     recipe = _patient_recipe(n_rows, n_columns)
     return replace(
         recipe,
@@ -177,6 +181,9 @@ PRESETS: MappingProxyType[str, Rule] = MappingProxyType(
 )
 """Rules by name; ``preset`` applies them."""
 
+_FORGETFUL: MappingProxyType[str, Rule] = MappingProxyType({"best": _best_single})
+"""Other rules for models that remember no row: what several fits cancel out is mostly chance in whom they believe."""
+
 PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
     {
         "yacht": replace(_PAPER, layers=5, alignment_weight=10.0),
@@ -202,7 +209,14 @@ def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_f
     )
 
 
-def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str | None = None) -> Settings:
+def preset(
+    name: str,
+    n_rows: int = 1000,
+    n_columns: int = 10,
+    *,
+    dataset: str | None = None,
+    remembering: bool = True,
+) -> Settings:
     """Look up the settings of a preset for a table of some size.
 
     Parameters
@@ -213,6 +227,8 @@ def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str |
         Size of the table that a model is to be fit to.
     dataset
         With ``"paper"``: one of ``PAPER_DATASETS``, for the settings published for that dataset.
+    remembering
+        Whether the model may remember rows.
 
     Examples
     --------
@@ -224,7 +240,8 @@ def preset(name: str, n_rows: int = 1000, n_columns: int = 10, *, dataset: str |
     if name not in PRESETS:
         raise ValueError(f"preset must be one of {', '.join(map(repr, PRESETS))}, got {name!r}")
     if dataset is None:
-        return PRESETS[name](n_rows, n_columns)
+        rule = PRESETS[name] if remembering else _FORGETFUL.get(name, PRESETS[name])
+        return rule(n_rows, n_columns)
     if name != "paper":
         raise ValueError(f"only the preset 'paper' has settings by dataset, got preset {name!r}")
     if dataset not in PAPER_DATASETS:

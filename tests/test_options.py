@@ -308,6 +308,16 @@ def test_those_who_watch_are_told_when_rows_are_compared(capsys):
     assert "simpdm: fit: comparing rows" in shown
 
 
+def test_a_model_that_remembers_nothing_is_one_fit():
+    def fits(*, kept=False, **options):
+        wish = FitOptions.parse({"preset": "best", **options})
+        return (wish.forgetful() if kept else wish).settings(1000, 8).fits
+
+    assert fits() == fits(kept=True, neighbours="auto") == fits(kept=True, neighbours=100) == 5
+    assert fits(kept=True) == fits(neighbours=0) == fits(time_budget=60.0) == 1
+    assert fits(kept=True, fits=3) == fits(fits=3) == 3
+
+
 def test_a_frame_with_more_rows_than_max_rows_is_sampled(monkeypatch):
     heights = []
     codec = simpdm_frames.fitting.TableCodec

@@ -180,8 +180,17 @@ def test_presets_are_looked_up_by_name():
 
 def test_more_is_paid_for_a_better_preset():
     prices = [preset(name) for name in ("fast", "default", "best")]
-    works = [s.steps * s.members * s.width * s.batch_size for s in prices]
+    works = [s.fits * s.steps * s.members * s.width * s.batch_size for s in prices]
     assert works == sorted(set(works))
+
+
+def test_best_averages_fits_of_few_rows_which_remember_rows():
+    assert preset("best", 3000).override(fits=1) == preset("default", 3000)
+    assert preset("best", 3000).fits > preset("best", 3001).fits == preset("default").fits == 1
+    kept = preset("best", 1000, remembering=False)
+    assert kept.fits == 1
+    assert kept.members > preset("best", 1000).members
+    assert preset("default", 1000, remembering=False) == preset("default", 1000)
 
 
 @pytest.mark.parametrize("name", ["fast", "default", "best"])

@@ -206,7 +206,8 @@ def test_a_fill_depends_neither_on_batches_nor_on_order():
 
 def test_processes_are_for_tables_of_some_rows_and_for_who_has_the_time():
     assert preset("default", 250, 8).processes == preset("default", 5000, 8).processes == 2500
-    assert preset("best", 1000, 8).processes == 5000
+    assert preset("best", 1000, 8).processes == 2500
+    assert preset("best", 4000, 8).processes == 5000
     assert preset("default", 249, 8).processes == preset("default", 5001, 8).processes == 0
     assert preset("fast", 1000, 8).processes == preset("paper", 1000, 8).processes == 0
     recipe = preset("default", 1000, 8)
