@@ -59,8 +59,13 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "fast": {},
         "with processes": {"processes": 2500},
     },
+    "fits": {
+        "fast": {},
+        "two fits": {"fits": 2},
+        "five fits": {"fits": 5},
+    },
 }
-_OURS = ("recipe", "processes")  # not the paper's: on masks that no reported figure uses
+_OURS = ("recipe", "processes", "fits")  # not the paper's: on masks that no reported figure uses
 ROWS = Rows("ablations", keys=("study", "variant", "dataset", "seed"), values=("rmse", "seconds"))
 
 

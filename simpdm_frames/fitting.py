@@ -59,7 +59,8 @@ def fit(frame: Any, **options: Any) -> Imputer:
         Settings by name that replace those of the preset: every field of ``Settings``.
     time_budget : float, optional
         Seconds that the call may take; with ``fit_impute`` the filling is among them. Unless ``steps`` is
-        given too, the training goes on until then, or until it no longer gets better.
+        given too, the training goes on until then, or until it no longer gets better; where rows are few and are
+        remembered, up to five fits are made in that time and averaged.
     progress : {"auto", True, False} or callable
         A bar on a terminal or in a notebook; or a function that is told about the progress and may end
         the training by returning True.

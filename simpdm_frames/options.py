@@ -110,6 +110,8 @@ class FitOptions:
             settled = settled.override(steps=_ENDLESS)  # the clock tells when to stop
         if self.time_budget is not None:
             settled = in_time(settled, self.time_budget, n_rows, n_columns, n_fills)
+            if "steps" in self.given or not remembering:
+                settled = settled.override(fits=1)
         return settled.override(**self.given)
 
 

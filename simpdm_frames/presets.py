@@ -196,14 +196,18 @@ PAPER_DATASETS: MappingProxyType[str, Settings] = MappingProxyType(
 
 
 def in_time(settings: Settings, seconds: float, n_rows: int, n_columns: int, n_fills: int) -> Settings:
-    """Leave out what would take more than a small part of a budget of time: rows to compare with, clusters and processes."""
+    """Leave out what would take more than a small part of a budget of time: rows to compare with, clusters and processes.
+
+    Fits of few rows are over before a large budget is; there are as many of them as it allows.
+    """
     cells = n_columns * (n_fills + n_rows) / 2  # of rows that are filled, and of those that are remembered
     affordable = int(_FOR_COMPARING * seconds * _COMPARED / cells)
     few = affordable < min(n_rows, _FEWEST_NEIGHBOURS)
+    neighbours = 0 if few else min(settings.neighbours, affordable)
     return replace(
         settings,
-        fits=1,  # one that is given all of the time is worth more than several in haste
-        neighbours=0 if few else min(settings.neighbours, affordable),
+        fits=_FITS if neighbours and n_rows <= _MANY else 1,
+        neighbours=neighbours,
         clusters=settings.clusters if seconds >= _FOR_CLUSTERS else 0,
         processes=settings.processes if seconds >= _FOR_A_PROCESS * n_columns else 0,
     )

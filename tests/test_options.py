@@ -314,7 +314,9 @@ def test_a_model_that_remembers_nothing_is_one_fit():
         return (wish.forgetful() if kept else wish).settings(1000, 8).fits
 
     assert fits() == fits(kept=True, neighbours="auto") == fits(kept=True, neighbours=100) == 5
-    assert fits(kept=True) == fits(neighbours=0) == fits(time_budget=60.0) == 1
+    assert fits(kept=True) == fits(neighbours=0) == 1
+    assert fits(time_budget=60.0) == fits(time_budget=60.0, preset="default") == 5
+    assert fits(time_budget=60.0, kept=True) == fits(time_budget=60.0, steps=50) == 1
     assert fits(kept=True, fits=3) == fits(fits=3) == 3
 
 

@@ -103,7 +103,7 @@ class Engine:
         callbacks
             Told about the progress every few steps; one that returns True ends the training.
         deadline
-            When to be done with what comes after the training.
+            When to be done with what comes after the training; of several fits, as many are made as can be by then.
         """
         if encoded.layout.n_columns == 0:
             raise ValueError("a fit needs at least 1 column, got none")
@@ -117,7 +117,8 @@ class Engine:
                 encoded, settings, seed=own_seed, device=device, callbacks=listeners, deadline=deadline
             )
 
-        first, *others = repeat(fit, settings.fits, seed, callbacks)
+        until = None if deadline is None else deadline.at
+        first, *others = repeat(fit, settings.fits, seed, callbacks, until)
         return first.beside(others)
 
     @classmethod

@@ -14,12 +14,22 @@ __all__ = ["repeat"]
 T = TypeVar("T")
 _APART = 0x9E3779B97F4A7C15  # between seeds: runs that begin at neighbouring seeds share none
 _SEEDS = 2**63
+_WITH_FILLING = 1.25  # times as long as a fit takes, with what it adds to the filling
 
 
 def repeat(
-    fit: Callable[[int, Sequence[Callback]], T], times: int, seed: int, callbacks: Sequence[Callback]
+    fit: Callable[[int, Sequence[Callback]], T],
+    times: int,
+    seed: int,
+    callbacks: Sequence[Callback],
+    until: float | None = None,
 ) -> list[T]:
     """Fit so many times, or until a callback wants no more; the first fit is that of the seed itself.
+
+    Parameters
+    ----------
+    until
+        By the clock of ``time``: no fit is begun that would hardly be over by then if it took as long as the one before.
 
     Examples
     --------
@@ -29,8 +39,10 @@ def repeat(
     done: list[T] = []
     run = _Run(times)
     for number in range(times):
+        began = time.perf_counter()
         done.append(fit((seed + number * _APART) % _SEEDS, [run.told(callback) for callback in callbacks]))
-        if run.ended:
+        now = time.perf_counter()
+        if run.ended or (until is not None and now + _WITH_FILLING * (now - began) > until):
             break
         run.next()
     return done

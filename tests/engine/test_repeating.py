@@ -1,6 +1,7 @@
 """Several fits are one model: their estimates are averaged, their draws are one fit's, their progress is one run's."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -91,6 +92,19 @@ def test_a_fit_that_ends_early_leaves_fewer_steps_to_come():
 def test_who_wants_no_more_ends_all_fits(stop_at):
     taken, heard = run(10, stop_at=stop_at)
     assert sum(taken) == stop_at == len(heard)
+
+
+def test_no_fit_is_begun_that_the_time_does_not_allow(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+
+    def fit(seed, _callbacks):
+        clock[0] += 10.0
+        return seed
+
+    for until, number in ((0.0, 1), (22.4, 1), (22.6, 2), (32.6, 3), (1e9, 5)):
+        clock[0] = 0.0
+        assert len(repeat(fit, 5, 0, [], until)) == number
 
 
 def test_a_model_says_how_many_fits_it_was_given_time_for():
