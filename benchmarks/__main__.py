@@ -83,7 +83,7 @@ def make_parser() -> argparse.ArgumentParser:
         return added
 
     compared("table1", ",".join(NAMES), "1-5", "default,fast,mean,knn,mice,missforest")
-    compared("missing", "yeast,abalone,wine_white,power", "1-2", "fast,knn,mice,missforest")
+    compared("missing", "yeast,abalone,wine_white,power", "1-2", "default,fast,knn,mice,missforest")
     compared("mixed", "german,diabetes,ecommerce,abalone,housing", "1-3", "default,mode,knn,missforest")
     one = compared("speed", "yacht,yeast", "1", "default,paper")
     one.add_argument("--steps", type=int, default=100, help="of the profiled fit")
