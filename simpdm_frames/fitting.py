@@ -99,8 +99,8 @@ def fit(frame: Any, **options: Any) -> Imputer:
     estimate : {"mean", "mode", "draw"}
         What a hole is filled with: the expectation of a number, which has the lowest squared error; the
         most probable of a number's few values, or label; or a draw from all that it could be, which keeps the
-        spread of a column. With ``"mean"`` labels get the most probable one too, but where others are nearly as
-        probable, the rarest of these.
+        spread of a column. With ``"mean"`` a label is chosen by its probability over the fourth root of how often it
+        occurs, so that rare ones are found too.
 
     Examples
     --------

@@ -33,7 +33,7 @@ FrameT = TypeVar("FrameT")
 class Imputer:
     """A model fitted to a frame, which fills the holes of that frame and of others like it.
 
-    Made by ``fit``. Nothing of the training rows is kept but scales, levels and weights, unless ``neighbours`` were
+    Made by ``fit``. Nothing of the training rows is kept but scales, levels, their counts and weights, unless ``neighbours`` were
     asked for. It is never changed after the fit, so threads may share it.
     """
 
@@ -153,7 +153,7 @@ class Imputer:
         """Write the model to one file, which ``simpdm_frames.load`` reads on any machine.
 
         A file that is there already is replaced when the new one is whole. Nothing of the training rows is in
-        it but scales, levels and weights; a model that holds rows, because ``neighbours`` was given, is refused.
+        it but scales, levels, their counts and weights; a model that holds rows, because ``neighbours`` was given, is refused.
         """
         from simpdm_frames import modelfile  # noqa: PLC0415  # only those who store models need it
 

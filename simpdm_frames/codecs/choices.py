@@ -57,7 +57,7 @@ class Choices:
     estimate
         What a hole is filled with: ``"mean"``, the expectation of a number; ``"mode"``, the most probable
         of a number's few values, or label; ``"draw"``, one of the values it could have. Labels have no mean:
-        they get the most probable one then too, but where others are nearly as probable, the rarest of these.
+        one is chosen by its probability over the fourth root of how often it occurs.
     """
 
     categorical: Any = ()

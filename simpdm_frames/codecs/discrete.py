@@ -14,7 +14,8 @@ from simpdm_frames.column import Column, Filling
 __all__ = ["DiscreteCodec", "standing_out"]
 
 _WIDEST = 1024  # one head of the model is as wide as this at most
-_TO_THE_RARE = 0.25  # power of a label's share that its probability is divided by
+_TO_THE_RARE = 0.25  # power of a label's count that its probability is divided by
+_NEARLY = 0.5  # of the highest probability, at least
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ def standing_out(probabilities: NDArray[np.floating], counts: NDArray[np.int64])
     """Choose a level by its probability, and a little by how much that stands out from how often the level occurs.
 
     Of two levels that are about equally probable, either is right about as often. So it costs next to nothing to take the
-    rarer one there, and the rare ones are found more often. A level that is certain is always taken.
+    rarer one there, and the rare ones are found more often. One that is less than half as probable as another is never
+    taken, however rare. A level that is certain is always taken.
 
     Shape
     -----
@@ -89,5 +91,6 @@ def standing_out(probabilities: NDArray[np.floating], counts: NDArray[np.int64])
     >>> standing_out(np.array([[0.52, 0.48], [0.7, 0.3], [1.0, 0.0]]), np.array([80, 20])).tolist()
     [1, 0, 0]
     """
-    chosen: NDArray[np.int64] = (probabilities / counts**_TO_THE_RARE).argmax(axis=1)
+    near = probabilities >= _NEARLY * probabilities.max(axis=1, keepdims=True)
+    chosen: NDArray[np.int64] = np.where(near, probabilities / counts**_TO_THE_RARE, -1.0).argmax(axis=1)
     return chosen

@@ -136,6 +136,13 @@ def test_of_labels_that_are_nearly_as_probable_the_rare_one_is_taken():
     assert [taken.levels[code] for code in taken.values] == ["rare", "common", "common", "rare"]
 
 
+def test_a_label_that_is_less_than_half_as_probable_is_not_taken_however_rare():
+    column = label([0] * 160_000 + [1], ["common", "rare"])
+    codec = DiscreteCodec.learn(column)  # 160 000 ** 0.25 is 20
+    taken = codec.decode(column, np.arange(2), np.array([[0.68, 0.32], [0.66, 0.34]]))
+    assert [taken.levels[code] for code in taken.values] == ["common", "rare"]
+
+
 def test_a_label_that_the_column_cannot_hold_is_not_taken_however_rare():
     codec = DiscreteCodec.learn(label([0, 0, 1, 1, 2], ["a", "b", "c"]))
     narrow = replace(label([0], ["a", "b"]), allowed=("a", "b"))
