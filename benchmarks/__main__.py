@@ -8,6 +8,7 @@ import torch
 
 from benchmarks import (
     ablations,
+    bound,
     budget,
     casestudy,
     contract,
@@ -33,6 +34,7 @@ STUDIES = {
     "speed": speed,
     "scaling": scaling,
     "budget": budget,
+    "bound": bound,
     "paper": paper,
     "contract": contract,
     "overhead": overhead,
@@ -107,6 +109,9 @@ def make_parser() -> argparse.ArgumentParser:
         "--budgets", type=lambda text: [float(part) for part in names(text)], default=[5.0, 15.0]
     )
     one.add_argument("--rounds", type=int, default=3)
+
+    one = study("bound", "blood")
+    one.add_argument("--seeds", type=seeds, default=seeds("1-5"))
 
     one = study("paper", "yacht,yeast")
     one.add_argument("--seeds", type=seeds, default=seeds("0-5"))
