@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from simpdm_frames.engine.likeness import Weights, lay_keys, shares, values_of
+from simpdm_frames.engine.likeness import Laid, Weights, lay_keys, rise, shares, values_of
 from simpdm_frames.engine.ragged import even
 from simpdm_frames.engine.table import Table
 from simpdm_frames.engine.trust import Trust
@@ -111,8 +111,8 @@ class Neighbours:
         told_by, known, laid = self._laid
         for place, target in enumerate(self.targets):
             index = (self.column == target).nonzero().flatten()
-            told = functional.pad(told_by[:, index], (0, even(len(index)) - len(index)))
-            told = torch.cat([told, told**2], dim=1)
+            squares = functional.pad(told_by[:, index] ** 2, (0, even(len(index)) - len(index)))
+            told = torch.cat([told_by, squares], dim=1)
             for rows in torch.split(table.missing[:, target].nonzero().flatten(), _QUERIES):
                 # Always as many rows, because a product of another height may be rounded in another way.
                 lacking = _QUERIES - len(rows)
@@ -124,19 +124,26 @@ class Neighbours:
                     for weights in self.weights
                 ]
                 answers = torch.stack([share @ told for share in count])
-                means, squares = answers.chunk(2, dim=-1)
-                result[rows.unsqueeze(1), index] = means.mean(0)[: len(rows), : len(index)]
+                means, of_squares = answers[..., : asked.shape[1]], answers[..., told_by.shape[1] :]
+                variance = of_squares[..., : len(index)] - means[..., index] ** 2
+                rises = [
+                    rise(weights.of(place).slope, asked, visible[:, self.column], mean)
+                    for weights, mean in zip(self.weights, means, strict=True)
+                ]
+                told_here = (means[..., index] + torch.stack(rises)).mean(0)
+                result[rows.unsqueeze(1), index] = told_here[: len(rows)]
                 crowd = torch.stack([1 / share.square().sum(1) for share in count]).mean(0)
-                spread = (squares - means**2).clamp(min=0.0).sum(-1).mean(0).sqrt()
+                spread = variance.clamp(min=0.0).sum(-1).mean(0).sqrt()
                 sign = (crowd.log() / math.log(max(len(self), 2)), spread.clamp(max=_FARTHEST))
                 signs[rows, target] = torch.stack(sign, dim=1)[: len(rows)]
         return Answer(result, signs)
 
     @cached_property
-    def _laid(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Give values, what is known of them, and their layout, with empty rows up to whole vectors: see ``even``."""
+    def _laid(self) -> tuple[Tensor, Tensor, Laid]:
+        """Give values, what is known of them, and their layout, with empty rows and values up to whole vectors: see ``even``."""
         lacking = even(len(self.rows)) - len(self.rows)
         values, known = (
             functional.pad(part, (0, 0, 0, lacking)) for part in (values_of(self.rows), ~self.rows.missing)
         )
-        return values, known, lay_keys(values, known, self.column, self.rows.numbers.shape[1])
+        laid = lay_keys(values, known, self.column, self.rows.numbers.shape[1])
+        return functional.pad(values, (0, even(values.shape[1]) - values.shape[1])), known, laid
