@@ -160,7 +160,7 @@ def _best_single(n_rows: int, n_columns: int) -> Settings:
         neighbours=_neighbours(n_rows, n_columns, 16_384),
         processes=_processes(n_rows, 2 * _LAID_THROUGH),
         likenesses=4,
-        neighbour_steps=400,
+        neighbour_steps=300,
     )
 
 

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _STUDIED = 128  # rows that a step of the learning asks about
-_KEYS = 4096  # rows that it asks, at most
+_KEYS = 16_384  # rows that it asks, at most: among fewer, nobody would learn how near the nearest are
 _TARGETS = 8  # columns that it estimates, at most
 _RATE = 0.07
 _ALIKE = 2.0  # how much the columns to be estimated are held to one measure, in rows
@@ -36,7 +36,7 @@ _ALIKE_IN_WAVES = 10.0  # likewise; there are more of them, so chance has more t
 _FLAT = 20.0  # how much slopes are held to none, in rows
 _GENTLE = 0.1  # of what a step changes otherwise, in slopes
 _TAIL = 0.5  # logarithm of it, at first
-_FREQUENCIES = [0.2 * (512 / 0.2) ** (number / 11) for number in range(12)]  # waves in a deviation
+_FREQUENCIES = [0.2 * (512 / 0.2) ** (number / 9) for number in range(10)]  # waves in a deviation
 _FARTHEST = 50.0  # deviations: farther out, squares would lose the digits that tell rows apart
 _LONGEST = 4  # times the planned steps, where a deadline allows it
 _BACKWARD = 2  # times the work of asking is that of learning from the answer, at least

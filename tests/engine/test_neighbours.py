@@ -16,7 +16,7 @@ from simpdm_frames.engine.trust import USUAL, Expected, Trust, learn_trust
 from simpdm_frames.presets import in_time, preset
 
 COLUMN = columns_of(2, (3,))
-FREQUENCIES = [0.2 * 2560 ** (number / 11) for number in range(12)]
+FREQUENCIES = [0.2 * 2560 ** (number / 9) for number in range(10)]
 BELIEVED = Trust(torch.ones(3), torch.zeros(2))
 RANDOM = np.random.default_rng(0)
 
