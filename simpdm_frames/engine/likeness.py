@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _STUDIED = 128  # rows that a step of the learning asks about
-_KEYS = 16_384  # rows that it asks, at most: among fewer, nobody would learn how near the nearest are
+_KEYS = 12_288  # rows that it asks, at most: among fewer, nobody would learn how near the nearest are
 _TARGETS = 8  # columns that it estimates, at most
 _RATE = 0.07
 _ALIKE = 2.0  # how much the columns to be estimated are held to one measure, in rows

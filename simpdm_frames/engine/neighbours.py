@@ -126,12 +126,11 @@ class Neighbours:
                 answers = torch.stack([share @ told for share in count])
                 means, of_squares = answers[..., : asked.shape[1]], answers[..., told_by.shape[1] :]
                 variance = of_squares[..., : len(index)] - means[..., index] ** 2
-                rises = [
-                    rise(weights.of(place).slope, asked, visible[:, self.column], mean)
+                estimates = [
+                    mean[:, index] + rise(weights.of(place).slope, asked, visible[:, self.column], mean)
                     for weights, mean in zip(self.weights, means, strict=True)
                 ]
-                told_here = (means[..., index] + torch.stack(rises)).mean(0)
-                result[rows.unsqueeze(1), index] = told_here[: len(rows)]
+                result[rows.unsqueeze(1), index] = torch.stack(estimates).mean(0)[: len(rows)]
                 crowd = torch.stack([1 / share.square().sum(1) for share in count]).mean(0)
                 spread = variance.clamp(min=0.0).sum(-1).mean(0).sqrt()
                 sign = (crowd.log() / math.log(max(len(self), 2)), spread.clamp(max=_FARTHEST))
