@@ -16,7 +16,7 @@ from benchmarks.rows import Rows, markdown
 __all__ = ["render", "run"]
 
 ROWS = Rows("bound", keys=("dataset", "method", "seed"), values=("rmse",))
-_FOLDS = 20
+_FOLDS = 10
 _FIRST = ("1", "2")  # seeds of which ``best`` is shown
 Array = NDArray[np.float64]
 Learner = Callable[[Array, Array], Array]
@@ -57,8 +57,8 @@ def _learners() -> dict[str, Learner]:
     )
     return {
         "linear": _by_folds(LinearRegression()),
-        "forest, leaves of 4": _by_folds(RandomForestRegressor(400, min_samples_leaf=4, random_state=0)),
-        "forest, leaves of 10": _by_folds(RandomForestRegressor(400, min_samples_leaf=10, random_state=0)),
+        "forest, leaves of 4": _by_folds(RandomForestRegressor(200, min_samples_leaf=4, random_state=0)),
+        "forest, leaves of 10": _by_folds(RandomForestRegressor(200, min_samples_leaf=10, random_state=0)),
         "boosting": _by_folds(boosting),
         "process": _process,
     }
