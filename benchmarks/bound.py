@@ -1,4 +1,4 @@
-"""How far regressions get that know every other row whole: no filling of the table with its holes knows more."""
+"""How far usual regressions get that know other rows whole, which no filling of the table with its holes does."""
 
 from __future__ import annotations
 

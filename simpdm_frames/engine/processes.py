@@ -30,9 +30,8 @@ _HALFWAY = 0.5  # from the value of a number to its rank: steps of either kind m
 _QUERIES = 64  # rows that are asked about at a time
 _WIDEST = 64  # numbers and levels: of more, surfaces tell less and take longer
 _FEWEST = 8  # rows that know a column
-_EXPECTED = Expected(
-    0.8, 0.15
-)  # more than held-out cells show: their rows are filled by scouts alone, later ones better
+# More than held-out cells show: rows are filled by scouts alone there, and better later.
+_EXPECTED = Expected(0.8, 0.15)
 
 
 @dataclass(frozen=True)
