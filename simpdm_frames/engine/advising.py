@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 
 from simpdm_frames.encoded import Layout
+from simpdm_frames.engine.afterthought import Afterthought, find_afterthought
 from simpdm_frames.engine.clusters import Clusters, find_clusters
 from simpdm_frames.engine.judging import Lessons
 from simpdm_frames.engine.likeness import Deadline
@@ -26,6 +27,7 @@ class Advisers(NamedTuple):
     clusters: Clusters | None = None
     processes: Processes | None = None
     neighbours: Neighbours | None = None
+    afterthought: Afterthought | None = None
 
 
 Completing = Callable[[Advisers], Callable[[Table], Table]]
@@ -89,4 +91,7 @@ def find_advisers(
     if advisers.processes is not None:
         refilled = advisers.processes.refilled(complete(advisers.processes.rows))
         advisers = advisers._replace(processes=refilled)
+        if lessons is not None:
+            afterthought, lessons = find_afterthought(refilled, lessons, len(table))
+            advisers = advisers._replace(afterthought=afterthought)
     return advisers, lessons

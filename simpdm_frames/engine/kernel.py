@@ -16,7 +16,7 @@ _RATE = 0.1
 _STUDIED = 400  # rows that a step looks at; the work grows with their cube
 _LOOSE = 2.0  # deviation of the logarithms of what is learnt from where they start
 _TRIED = 4  # steps that tell how long all of them will take
-_SOLVED = 3  # times that the weights of rows are found: where cells are held out, with them, and with better estimates
+_SOLVED = 4  # times that the weights of rows are found: where cells are held out and with them, and both with better estimates
 _ROUNDING = 1e-4  # of a target's variance, added to what is chance: rows may stand there twice
 
 

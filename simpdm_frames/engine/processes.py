@@ -42,6 +42,8 @@ class Processes:
     ----------
     rows
         What is remembered, holes filled with estimates.
+    kept
+        Where they stand in the table that they come from.
     column
         The column of each number and level.
     knots, places
@@ -55,10 +57,11 @@ class Processes:
 
     Shape
     -----
-    ``rows`` of (n, …), ``column`` (n_numbers + n_levels,).
+    ``rows`` of (n, …), ``kept`` (n,), ``column`` (n_numbers + n_levels,).
     """
 
     rows: Table
+    kept: Tensor
     column: Tensor
     knots: Tensor
     places: Tensor
@@ -77,9 +80,32 @@ class Processes:
         -----
         ``numbers`` (n, n_numbers), ``probabilities`` (n, n_levels); results likewise.
         """
+        return self.mix_by(self.trust, table, numbers, probabilities)
+
+    def mix_by(
+        self, trust: Trust, table: Table, numbers: Tensor, probabilities: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Do so by some other trust."""
         others = torch.cat([numbers, probabilities], dim=1)
         apart = self.ask(table, others)[:, : numbers.shape[1]] - numbers
-        return numbers + self.trust.columns[: numbers.shape[1]] * apart, probabilities
+        return numbers + trust.columns[: numbers.shape[1]] * apart, probabilities
+
+    def examined(self, lessons: Lessons, n_rows: int) -> Tensor:
+        """Say what they tell about cells that were held out, while their own rows do not know these either.
+
+        Shape
+        -----
+        ``n_rows`` of the table that rows come from; result as ``lessons.estimates``.
+        """
+        own = lessons.among(self.kept, n_rows)
+        return torch.stack(
+            [
+                self.refilled(lessons.unlearn(self.rows, own, pair, self.column)).ask(
+                    lessons.shown.member(pair), estimates
+                )
+                for pair, estimates in enumerate(lessons.estimates)
+            ]
+        )
 
     @torch.no_grad()
     def ask(self, table: Table, others: Tensor) -> Tensor:
@@ -173,26 +199,18 @@ def find_processes(
                     generator,
                 )
             )
-        return Processes(rows, column, knots, places, targets, kernels, trust)
+        return Processes(rows, kept, column, knots, places, targets, kernels, trust)
 
     if lessons is None:
         return study(remembered), None
     # What is learnt from a cell cannot be judged by it, so this is learnt without the cells held out.
-    own, pairs, unlearnt = lessons.among(kept, len(table)), range(len(lessons.estimates)), remembered
-    for pair in pairs:
+    own, unlearnt = lessons.among(kept, len(table)), remembered
+    for pair in range(len(lessons.estimates)):
         unlearnt = lessons.unlearn(unlearnt, own, pair, column)
-    processes = study(unlearnt)
-    told = torch.stack(
-        [
-            processes.refilled(lessons.unlearn(remembered, own, pair, column)).ask(
-                lessons.shown.member(pair), lessons.estimates[pair]
-            )
-            for pair in pairs
-        ]
-    )
-    trust, lessons = lessons.believe(told, column, expected=_EXPECTED)
+    processes = study(unlearnt).refilled(remembered)
+    trust, lessons = lessons.believe(processes.examined(lessons, len(table)), column, expected=_EXPECTED)
     trust = replace(trust, columns=trust.columns.clamp(0.0, 1.0))
-    return replace(processes.refilled(remembered), trust=trust), lessons
+    return replace(processes, trust=trust), lessons
 
 
 def _solve(

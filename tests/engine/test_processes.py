@@ -66,7 +66,14 @@ def test_an_estimate_is_the_conditional_mean_of_a_gaussian():
     )
     knots = torch.arange(64.0).expand(3, -1).contiguous()
     laid = Processes(
-        rows, torch.arange(3), knots, 2 * knots, [2], [kernel], Trust(torch.ones(3), torch.zeros(0))
+        rows,
+        torch.arange(40),
+        torch.arange(3),
+        knots,
+        2 * knots,
+        [2],
+        [kernel],
+        Trust(torch.ones(3), torch.zeros(0)),
     )
     found = laid.ask(rows, rows.numbers)
     features = torch.cat([rows.numbers, stretch(rows.numbers, knots, 2 * knots)], dim=1).double()
