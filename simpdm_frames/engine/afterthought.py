@@ -7,14 +7,14 @@ the same processes are asked once more at the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from simpdm_frames.engine.judging import Lessons
 from simpdm_frames.engine.processes import Processes
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import Expected, Trust
+from simpdm_frames.engine.trust import Expected, Trust, share_lacking
 
 __all__ = ["Afterthought", "find_afterthought"]
 
@@ -55,7 +55,6 @@ def find_afterthought(processes: Processes, lessons: Lessons, n_rows: int) -> tu
     afterthought, lessons
         The lessons as they are with it.
     """
-    trust, lessons = lessons.believe(
-        processes.examined(lessons, n_rows), processes.column, expected=_EXPECTED
-    )
-    return Afterthought(processes, replace(trust, columns=trust.columns.clamp(0.0, 1.0))), lessons
+    told, signs = processes.examined(lessons, n_rows), share_lacking(lessons.shown.missing)
+    trust, lessons = lessons.believe(told, processes.column, signs, _EXPECTED)
+    return Afterthought(processes, trust), lessons

@@ -20,12 +20,12 @@ from torch.nn import functional
 from simpdm_frames.engine.likeness import Laid, Weights, lay_keys, rise, shares, values_of
 from simpdm_frames.engine.ragged import even
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import Trust
+from simpdm_frames.engine.trust import Trust, share_lacking
 
 __all__ = ["SIGNS", "Answer", "Neighbours"]
 
-SIGNS = ("crowd", "spread")
-"""By what neighbours are believed more or less: how many of them count, and how far apart they are."""
+SIGNS = ("crowd", "spread", "lacking")
+"""By what neighbours are believed more or less: how many of them count, how far apart they are, and what a row lacks."""
 _QUERIES = 64  # rows that are asked about at a time
 _FARTHEST = 1.0  # deviation of a column: who are that far apart know nothing
 
@@ -107,7 +107,7 @@ class Neighbours:
         ``otherwise`` as the estimates, ``own`` (n,).
         """
         values, seen, result = values_of(table), ~table.missing, otherwise.clone()
-        signs = values.new_zeros(*seen.shape, len(SIGNS))
+        signs = values.new_zeros(*seen.shape, 2)
         told_by, known, laid = self._laid
         for place, target in enumerate(self.targets):
             index = (self.column == target).nonzero().flatten()
@@ -135,7 +135,7 @@ class Neighbours:
                 spread = variance.clamp(min=0.0).sum(-1).mean(0).sqrt()
                 sign = (crowd.log() / math.log(max(len(self), 2)), spread.clamp(max=_FARTHEST))
                 signs[rows, target] = torch.stack(sign, dim=1)[: len(rows)]
-        return Answer(result, signs)
+        return Answer(result, torch.cat([signs, share_lacking(table.missing)], dim=-1))
 
     @cached_property
     def _laid(self) -> tuple[Tensor, Tensor, Laid]:

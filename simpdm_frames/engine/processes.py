@@ -22,7 +22,7 @@ from simpdm_frames.engine.likeness import values_of
 from simpdm_frames.engine.ragged import columns_of, even
 from simpdm_frames.engine.stretch import learn_stretch, stretch
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import Expected, Trust
+from simpdm_frames.engine.trust import Expected, Trust, share_lacking
 
 __all__ = ["Processes", "find_processes"]
 
@@ -53,7 +53,7 @@ class Processes:
     kernels
         One for each of them.
     trust
-        How far processes are believed.
+        How far processes are believed, by the share of its cells that a row lacks.
 
     Shape
     -----
@@ -88,7 +88,8 @@ class Processes:
         """Do so by some other trust."""
         others = torch.cat([numbers, probabilities], dim=1)
         apart = self.ask(table, others)[:, : numbers.shape[1]] - numbers
-        return numbers + trust.columns[: numbers.shape[1]] * apart, probabilities
+        shares = trust.of(share_lacking(table.missing))
+        return numbers + shares[:, : numbers.shape[1]] * apart, probabilities
 
     def examined(self, lessons: Lessons, n_rows: int) -> Tensor:
         """Say what they tell about cells that were held out, while their own rows do not know these either.
@@ -182,7 +183,7 @@ def find_processes(
     if not targets:
         return None
     knots, places = learn_stretch(table.numbers, table.missing[:, : layout.n_numbers], _HALFWAY)
-    trust = Trust.usual(layout.n_columns, 0, column.device)
+    trust = Trust.usual(layout.n_columns, 1, column.device)
 
     def study(rows: Table) -> Processes:
         features = _features(values_of(rows), layout.n_numbers, knots, places)
@@ -208,8 +209,8 @@ def find_processes(
     for pair in range(len(lessons.estimates)):
         unlearnt = lessons.unlearn(unlearnt, own, pair, column)
     processes = study(unlearnt).refilled(remembered)
-    trust, lessons = lessons.believe(processes.examined(lessons, len(table)), column, expected=_EXPECTED)
-    trust = replace(trust, columns=trust.columns.clamp(0.0, 1.0))
+    told, signs = processes.examined(lessons, len(table)), share_lacking(lessons.shown.missing)
+    trust, lessons = lessons.believe(told, column, signs, _EXPECTED)
     return replace(processes, trust=trust), lessons
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["USUAL", "Expected", "Trust", "learn_trust"]
+__all__ = ["USUAL", "Expected", "Trust", "learn_trust", "share_lacking"]
 
 _OF_A_COLUMN = 0.2  # deviation of the share in a column from that in all of them, as far as is expected
 _OF_A_SIGN = 0.5  # likewise, what a sign adds
@@ -66,6 +66,22 @@ class Trust:
         """
         # A sum, not a product, which might be rounded in another way for another number of rows.
         return (self.columns + (signs * self.signs).sum(-1)).clamp(0.0, 1.0)
+
+
+def share_lacking(missing: Tensor) -> Tensor:
+    """Say, as the only sign, what share of its cells a row lacks: who leans on estimates of the others knows less.
+
+    Shape
+    -----
+    ``missing`` (…, n_columns), result (…, n_columns, 1).
+
+    Examples
+    --------
+    >>> share_lacking(torch.tensor([[True, False, True, False]])).flatten().tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    """
+    share = missing.sum(-1, keepdim=True).to(torch.float32) / missing.shape[-1]
+    return share.expand(*missing.shape).unsqueeze(-1)
 
 
 def learn_trust(

@@ -9,7 +9,7 @@ from simpdm_frames.encoded import Encoded, Layout
 from simpdm_frames.engine import Deadline, Engine
 from simpdm_frames.engine.judging import Lessons
 from simpdm_frames.engine.likeness import Weights, lay_keys, learn_weights, shares, values_of
-from simpdm_frames.engine.neighbours import Neighbours
+from simpdm_frames.engine.neighbours import SIGNS, Neighbours
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.table import Table
 from simpdm_frames.engine.trust import USUAL, Expected, Trust, learn_trust
@@ -279,21 +279,23 @@ def test_a_column_of_labels_is_judged_by_all_of_its_levels():
     assert 0.9 < float(trust.columns) <= 1
 
 
-def test_signs_say_how_many_rows_count_and_how_far_apart_they_are():
+def test_signs_say_how_many_rows_count_how_far_apart_they_are_and_what_is_lacking():
     keys = rows(n=16, share=0.0)
     keys.levels[:] = torch.tensor([1.0, 0.0, 0.0])
     hidden = Table(keys.numbers[:1], keys.levels[:1], torch.ones(1, 3).bool())
     neighbours = Neighbours(keys, COLUMN, [0, 2], [even_weights(0.0)], BELIEVED)
-    crowd, spread = neighbours.ask(hidden, values_of(hidden)).signs[0].T
+    crowd, spread, lacking = neighbours.ask(hidden, values_of(hidden)).signs[0].T
     torch.testing.assert_close(
         crowd, torch.tensor([1.0, 0.0, 1.0])
     )  # nobody is asked about the second column
     deviation = min(float(keys.numbers[:, 0].std(correction=0)), 1.0)
     torch.testing.assert_close(spread, torch.tensor([deviation, 0.0, 0.0]))
+    assert lacking.tolist() == [1.0] * 3
     hidden.missing[0, 1] = False
     sharp = even_weights(1e5, tail=100.0)
     alone = Neighbours(keys, COLUMN, [0, 2], [sharp], BELIEVED).ask(hidden, values_of(hidden)).signs
-    torch.testing.assert_close(alone, torch.zeros(1, 3, 2), atol=1e-3, rtol=0.0)
+    expected = torch.tensor([0.0, 0.0, 2 / 3]).expand(1, 3, 3)
+    torch.testing.assert_close(alone, expected, atol=1e-3, rtol=0.0)
 
 
 def repeating(n=300):
@@ -314,7 +316,7 @@ def test_rows_that_repeat_tell_their_holes():
         errors[neighbours] = ((done - table.numbers)[table.missing] ** 2).mean()
     assert errors[300] < 0.3 * errors[0]
     # Few rows that count and agree: so it is where rows stand several times.
-    assert (engine.advisers.neighbours.trust.of(torch.zeros(4, 2)) > 0.6).all()
+    assert (engine.advisers.neighbours.trust.of(torch.zeros(4, len(SIGNS))) > 0.6).all()
 
 
 def test_a_table_without_holes_has_nobody_to_ask():

@@ -13,7 +13,7 @@ from simpdm_frames.engine.processes import Processes, find_processes
 from simpdm_frames.engine.ragged import columns_of
 from simpdm_frames.engine.stretch import stretch
 from simpdm_frames.engine.table import Table
-from simpdm_frames.engine.trust import USUAL, Trust
+from simpdm_frames.engine.trust import USUAL, Trust, share_lacking
 from simpdm_frames.presets import in_time, preset
 
 
@@ -163,7 +163,7 @@ def test_processes_are_believed_as_far_as_they_are_right_about_what_they_never_s
             torch.arange(300),
         )
         found, after = find_processes(table_of(numbers, missing), Layout(3), 300, same, lessons, source())
-        shares[name] = float(found.trust.columns[2])
+        shares[name] = float(found.trust.of(share_lacking(hidden))[held].mean())
         assert after.open < 1 - 0.9 * shares[name]
     assert shares["knows"] < 0.2
     assert shares["guesses"] > 0.7
