@@ -157,10 +157,10 @@ def _best_single(n_rows: int, n_columns: int) -> Settings:
         judging="together",
         steps=5 * _patient_steps(n_rows, n_columns, recipe.batch_size) // 2,
         patience=recipe.patience * 3 // 2,
-        neighbours=_neighbours(n_rows, n_columns, 16_384),
+        neighbours=_neighbours(n_rows, n_columns, 3 * _MOST_NEIGHBOURS),
         processes=_processes(n_rows, 2 * _LAID_THROUGH),
         likenesses=4,
-        neighbour_steps=300,
+        neighbour_steps=600,
     )
 
 
