@@ -47,7 +47,8 @@ def find_advisers(
 ) -> tuple[Advisers, Lessons | None] | None:
     """Find those who know something; None if there are none.
 
-    What rows do not know themselves is estimated by the networks at first, then by all together. Who remembers no row
+    What rows do not know themselves is estimated by the networks at first, then by all together, whereupon processes
+    are asked once more. Who remembers no row
     has no other advisers either: what they know is not far from rows.
 
     Parameters
